@@ -19,16 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A calibration that a run could be decided with; `sheet`: what it is worth and does to the run's labels.
-
-    `one_label`: whether it gives one label to everything. `fitted`: its numbers; None for one from a file.
-    """
-
     calibration: "Calibration"
     source: str
-    sheet: Sheet
-    one_label: bool
-    fitted: Section | None = None
+    sheet: Sheet  # what it is worth, and does to the run's labels
+    one_label: bool  # whether it gives one label to everything
+    fitted: Section | None = None  # its numbers; None for one from a file
 
 
 @job
@@ -37,28 +32,23 @@ def fit(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Map
     from engine.calibration.run_calibration import Wishes, calibrating
     from engine.core.events import followed
     from engine.metrics.matching import match, system_of_run
-    from engine.report.calibration import (
-        calibration_warnings,
-        parameter_section,
-        quality_section,
-        sources_section,
-    )
+    from engine.report import calibration as said_of
     from engine.report.run import changes_section
 
-    # Raw predictions are the model's: human overrides takes no part.
+    # Raw predictions are the model's: human overrides take no part.
     matched = match(system_of_run(results.model_alone()), gold, partial=True)
     made = followed(calibrating(matched, control.cancel, Wishes(**wishes)), control.report)
     one_label = made.one_label_sentence(results)
     changes = changes_section(results, results.calibrated(made.calibration))
-    said = [one_label, *matched.labels_in_words, *calibration_warnings(made)]
-    sheet = _sheet(said, quality_section(made), *sources_section(made), changes)
-    source = f"fitted on {matched.dataset.name}"
-    return Proposal(made.calibration, source, sheet, bool(one_label), parameter_section(made))
+    doubts = [one_label, *matched.labels_in_words, *said_of.calibration_warnings(made)]
+    sheet = _sheet(doubts, said_of.quality_section(made), *said_of.sources_section(made), changes)
+    source, fitted = f"fitted on {matched.dataset.name}", said_of.parameter_section(made)
+    return Proposal(made.calibration, source, sheet, bool(one_label), fitted)
 
 
 @job
 def load(_control: JobControl, results: "RunResults", path: Path) -> Proposal:
-    """A calibration out of a file. SetupError where it is none, or made for another judge."""
+    """SetupError where it is none, or made for another judge."""
     from engine.report.run import changes_section
     from engine.results.calibration import load_calibration
 
@@ -66,9 +56,8 @@ def load(_control: JobControl, results: "RunResults", path: Path) -> Proposal:
     lacking = calibration.check_run(results.run, results.judged)
     source = f"from {path.name}, fitted on {calibration.dataset}"
     after = results.calibrated(calibration)
-    one_label = after.one_label_sentence
-    sheet = _sheet([lacking, one_label], changes_section(results, after))
-    return Proposal(calibration, source, sheet, bool(one_label))
+    sheet = _sheet([lacking, after.one_label_sentence], changes_section(results, after))
+    return Proposal(calibration, source, sheet, bool(after.one_label_sentence))
 
 
 def _sheet(doubts: Sequence[str], *sections: Section, title: str = "") -> Sheet:
@@ -102,8 +91,6 @@ CURVE_FIGURE = "learning"
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A curve of a run, as a sheet says it and as a figure shows it."""
-
     sheet: Sheet
     figure: FigureSource
 
@@ -117,7 +104,6 @@ def learn(control: JobControl, results: "RunResults", gold: "Dataset", wishes: M
     from engine.metrics.matching import match, system_of_run
     from engine.report.learning import learning_report_figure, learning_section
 
-    # Raw predictions are the model's: human overrides takes no part.
     matched = match(system_of_run(results.model_alone()), gold, partial=True)
     curve = followed(run_curve(matched, control.cancel, Wishes(**wishes)), control.report)
     name = f"{matched.system.name}, by labels of {matched.dataset.name}"

@@ -1,9 +1,8 @@
-"""The annotator who reviews: their name, asked once before the first label or note; blind or not, how far
-they are, what they note; the filters by progress and tag.
+"""The annotator who reviews: their name, asked once before the first label or note; blind or not; the filters
+by progress and tag.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton, QWidget
@@ -11,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton,
 from engine.annotations.effective import tags_together
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey, ReviewState
-from gui.review.note_line import NoteLine, tags_of
+from gui.review.note_line import NoteLine, tags_of, typed_in
 from gui.review.progress import STATE_WORDS, Drafts, Progress
 from gui.review.review_jobs import Blind
 from gui.widgets.actions import MenuButton
@@ -23,6 +22,10 @@ from gui.workspace.workspace import LONGEST_NAME, Workspace
 
 _SHOWN = 16  # characters of a name on the button
 _MOST_LISTED = 12
+_WHAT_FOR = (
+    "Your name is stored with every label and note that you give, and is in exports."
+    " You can change it at any time."
+)
 _BLIND = (
     "Hide the labels of the judge, other annotators and the dataset on a criterion until you have labelled it"
 )
@@ -32,8 +35,6 @@ _ADJUDICATE = (
 
 
 class WhoDialog(QDialog):
-    """Asks for a name; `chosen` is what was written, empty where it was left."""
-
     def __init__(self, suggested: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Who is annotating?")
@@ -42,22 +43,14 @@ class WhoDialog(QDialog):
         name(self.field, "Your name")
         self._buttons = ok_and_cancel(self)
         self.field.textChanged.connect(self._check)
-        what_for = hint(
-            "Your name is stored with every label and note that you give, and is in exports."
-            " You can change it at any time."
-        )
-        parts = (heading("Your name"), self.field, what_for, self._buttons)
+        parts = (heading("Your name"), self.field, hint(_WHAT_FOR), self._buttons)
         in_column(*parts, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 56)
         self._check()
 
-    @property
-    def chosen(self) -> str:
-        return "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
-
     @Slot()
     def _check(self) -> None:
-        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(self.chosen))
+        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(typed_in(self.field)))
 
 
 class WhoButton(MenuButton):
@@ -109,13 +102,12 @@ class WhoButton(MenuButton):
         dialog, self.dialog = self.dialog, None
         request, self._request = self._request, None
         if dialog is not None and result == QDialog.DialogCode.Accepted:
-            self._workspace.set_author(dialog.chosen)
+            self._workspace.set_author(typed_in(dialog.field))
             if request is not None and self._open_run == self._wished_of:
                 request()
             elif request is not None:
-                self._workspace.note.emit(
-                    "Another run is open now: your last action on the previous one was not carried out."
-                )
+                lost = "your last action on the previous one was not carried out"
+                self._workspace.note.emit(f"Another run is open now: {lost}.")
 
     @property
     def _open_run(self) -> int | None:
@@ -131,12 +123,9 @@ class WhoButton(MenuButton):
             action.setToolTip(tip(annotator))
             action.setCheckable(True)
             action.setChecked(annotator == self._workspace.author)
-            action.triggered.connect(partial(self._choose, annotator))
+            action.triggered.connect(lambda _checked, chosen=annotator: self._workspace.set_author(chosen))
         self._menu.addSeparator()
         self._menu.addAction("&Another name…", self.ask)
-
-    def _choose(self, annotator: str, *_checked: bool) -> None:
-        self._workspace.set_author(annotator)
 
 
 class Reviewer(QObject):
@@ -175,21 +164,21 @@ class Reviewer(QObject):
 
     @Slot(bool)
     def switch_blind(self, on: bool) -> None:
-        if on != self.blind.on:
-            if on:
-                self.adjudicate_button.setChecked(False)
-            self.blind.on = on
-            self._workspace.state.set_text(BLIND, "on" if on else "")
-            self.blind_changed.emit()
-            self._workspace.blind_changed.emit()
+        if on == self.blind.on:
+            return
+        if on:
+            self.adjudicate_button.setChecked(False)
+        self.blind.on = on
+        self._workspace.state.set_text(BLIND, "on" if on else "")
+        self.blind_changed.emit()
+        self._workspace.blind_changed.emit()
 
     @Slot()
     def _offer_to_adjudicate(self) -> None:
-        run = self._workspace.run
+        run, button = self._workspace.run, self.adjudicate_button
         differ = run is not None and bool(run.results.reviews.differing)
-        if not differ:
-            self.adjudicate_button.setChecked(False)
-        self.adjudicate_button.setVisible(differ)
+        button.setChecked(button.isChecked() and differ)
+        button.setVisible(differ)
 
     @Slot(bool)
     def _switch_adjudicating(self, on: bool) -> None:
@@ -247,10 +236,10 @@ class AnnotatorFilter(QWidget):
         remembered = workspace.state.record(_STATE)
         self.state.setCurrentIndex(max(0, self.state.findData(remembered.get("state"))))
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it
-        self.state.activated.connect(self._tell)
-        self.tag.activated.connect(self._tell)
-        workspace.run_changed.connect(self.show_tags)
-        workspace.noted.connect(self.show_tags)
+        for box in (self.state, self.tag):
+            box.activated.connect(self._tell)
+        for signal in (workspace.run_changed, workspace.noted):
+            signal.connect(self.show_tags)
         self._blind = False
         self.show_tags()
 
@@ -277,11 +266,10 @@ class AnnotatorFilter(QWidget):
         if run is None or not self.narrows:
             return None
         state, tag, results = self.state.currentData(), self._chosen_tag, run.results
-        wanted = None if state is None else ReviewState(state)
         return frozenset(
             item.item_id
             for item in results.judged
-            if wanted is None or self._progress.state(item.item_id) is wanted
+            if state is None or self._progress.state(item.item_id) == state
             if tag is None or tag in tags_together(results.notes_on(item.content_hash))
         )
 
@@ -289,24 +277,22 @@ class AnnotatorFilter(QWidget):
     def clear(self) -> None:
         """List all; whoever calls it lists again."""
         self._wanted_tag = None
-        self.state.setCurrentIndex(0)
-        self.tag.setCurrentIndex(0)
+        for box in (self.state, self.tag):
+            box.setCurrentIndex(0)
         self._keep()
 
     @Slot()
     def show_tags(self) -> None:
         run = self._workspace.run
         chosen = self._wanted_tag if run and self._wanted_tag else self.tag.currentData()
-        tags = tags_of(run.results.all_notes) if run else []
         self.tag.clear()
         self.tag.addItem("Any tag", None)
-        for tag in tags:
+        for tag in tags_of(run.results.all_notes) if run else ():
             short = tag if len(tag) <= _LONGEST_TAG else f"{tag[:_LONGEST_TAG]}…"
             self.tag.addItem(visible(short), tag)
         self.tag.setCurrentIndex(max(0, self.tag.findData(chosen) if chosen is not None else 0))
-        self.tag.setVisible(bool(tags) and not self._blind)
-        if run is not None:
-            self._wanted_tag = None
+        self.set_blind(self._blind)
+        self._wanted_tag = self._wanted_tag if run is None else None
 
     @Slot()
     def _tell(self) -> None:

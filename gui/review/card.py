@@ -23,11 +23,11 @@ from gui.widgets.text_views import TextPane
 from gui.widgets.theme import colours
 
 ORDER_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
-_TOGETHER = "Both orders"
-_FROM_ONE = "Only this order was used"
-_BY_JURY = "All judges"
 _UNREAD = "not used"
+_OF_ALL = "all methods"
 _GAP = 8
+_LEAST_LINES, _MOST_LINES = 2, 6  # of a reasoning sample, before it is scrolled
+_YES = 0
 
 
 def own_shares(reading: RawPrediction) -> dict[Preference, float]:
@@ -56,8 +56,7 @@ class OrderBars(Painted):
         self.show_lines("Orders", {ORDER_NAMES[order]: read.get(order) for order in orders})
 
     def show_lines(self, what: str, lines: Mapping[str, RawPrediction | None]) -> None:
-        self._lines = []
-        texts = []
+        self._lines, texts = [], []
         for caption, reading in lines.items():
             shares = own_shares(reading) if reading is not None else {}
             self._lines.append((caption, shares, likeliest(shares) if shares else _UNREAD))
@@ -77,10 +76,8 @@ class OrderBars(Painted):
         return QSize(first + last + 2 * _GAP + 40, self.sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        used = colours(self.palette())
-        first, last = self._widths()
-        line = self._line()
+        painter, used = QPainter(self), colours(self.palette())
+        (first, last), line = self._widths(), self._line()
         room = max(10, self.width() - first - last - 2 * _GAP)
         centred = int(Qt.AlignmentFlag.AlignVCenter)
         for row, (caption, shares, best) in enumerate(self._lines):
@@ -108,13 +105,12 @@ class OrderBars(Painted):
 class OrdersView(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        layout = in_row(on=self, spacing=24)
         self._columns = []
         for _ in range(3):
-            column, title, words, bars = QWidget(), heading(""), hint(""), ProbabilityBars()
-            in_column(title, bars, words, STRETCH, on=column, spacing=3)
-            layout.addWidget(column, 1)
+            title, words, bars = heading(""), hint(""), ProbabilityBars()
+            column = as_column(title, bars, words, STRETCH, spacing=3)
             self._columns.append((column, title, words, bars))
+        in_row(*((column, 1) for column, *_ in self._columns), on=self, spacing=24)
 
     def show_raw_predictions(
         self, raw_predictions: Sequence[RawPrediction], together: Sequence[float], panel: bool = False
@@ -122,9 +118,9 @@ class OrdersView(QWidget):
         """Show what each says of the item's own A and B, and the probabilities of the judgment."""
         shown = [(ORDER_NAMES[reading.order], own_shares(reading)) for reading in raw_predictions]
         if together:
-            of_orders = _TOGETHER if len(raw_predictions) > 1 else _FROM_ONE
+            of_orders = "Both orders" if len(raw_predictions) > 1 else "Only this order was used"
             shares = dict(zip(PREFERENCES, together, strict=True))
-            shown.append((_BY_JURY if panel else of_orders, shares))
+            shown.append(("All judges" if panel else of_orders, shares))
         for number, (column, title, words, bars) in enumerate(self._columns):
             column.setVisible(number < len(shown))
             text, shares = shown[number] if number < len(shown) else ("", {})
@@ -135,13 +131,6 @@ class OrdersView(QWidget):
     @property
     def titles(self) -> Sequence[str]:
         return [title.text() for column, title, _, _ in self._columns if not column.isHidden()]
-
-
-_OF_ALL = "all methods"
-_BY_METHOD, _BY_JUDGE = "Raw predictions by elicitation method", "Raw predictions by judge"
-_LEAST_LINES, _MOST_LINES = 2, 6  # of a reasoning sample, before it is scrolled
-_NONE = "(nothing was written)"
-_YES = 0
 
 
 class MethodsView(QWidget):
@@ -155,8 +144,7 @@ class MethodsView(QWidget):
             order: as_column(hint(ORDER_NAMES[order]), bars, spacing=2) for order, bars in self.bars.items()
         }
         self._beside = in_row(*((column, 1) for column in self._columns.values()), spacing=24)
-        self.title = heading(_BY_METHOD)
-        self.words = plain_label()
+        self.title, self.words = heading(""), plain_label()
         self.reasoning_samples = ReasoningView()
         parts = (self.title, self._beside, self.words, self.reasoning_samples)
         in_column(*parts, on=self, margins=(0, 4, 0, 0), spacing=4)
@@ -181,17 +169,18 @@ class MethodsView(QWidget):
         several = len(named) > 1
         self.setVisible(several or bool(words) or reasons)
         both = {reading.order: reading for reading in together(read)} if several else {}
+        said = []
         for order, bars in self.bars.items():
             own = {_said_by(reading): reading for reading in read if reading.order is order}
             of_all = {_OF_ALL: both[order]} if order in both else {}
             bars.show_lines(ORDER_NAMES[order], of_all | {each: own.get(each) for each in named})
-            self._columns[order].setVisible((several or panel) and bool(own))
-        shown = (bars for order, bars in self.bars.items() if not self._columns[order].isHidden())
-        said = "; ".join(bars.accessibleName() for bars in shown)
-        title = _BY_JUDGE if panel else _BY_METHOD
+            shown = (several or panel) and bool(own)
+            self._columns[order].setVisible(shown)
+            said += [bars.accessibleName()] if shown else []
+        title = f"Raw predictions by {'judge' if panel else 'elicitation method'}"
         self.title.setText(title)
         self.setAccessibleName(title)
-        self.setAccessibleDescription(f"{said}; {words}".replace("\n", ", "))
+        self.setAccessibleDescription(f"{'; '.join(said)}; {words}".replace("\n", ", "))
 
     def set_narrow(self, narrow: bool) -> None:
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
@@ -214,7 +203,6 @@ class ReasoningView(QWidget):
         return [] if self._column.isHidden() else self._column.findChildren(TextPane)
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
-        """Show the reasoning of these; hidden where there are none."""
         self._reasoning_samples = tuple(
             (reading.order, answer)
             for reading in raw_predictions
@@ -234,8 +222,7 @@ class ReasoningView(QWidget):
             return
         self._shown = self._reasoning_samples
         for pane in self._column.findChildren(TextPane):
-            self._inside.removeWidget(pane)
-            pane.setParent(None)
+            pane.setParent(None)  # now, else it would be counted among the new ones
             pane.deleteLater()
         for order in Order:
             own = [answer for shown_first, answer in self._reasoning_samples if shown_first is order]
@@ -243,7 +230,7 @@ class ReasoningView(QWidget):
                 said = likeliest(own_shares(raw_prediction_of(Method.CHAIN_OF_THOUGHT, order, [answer])))
                 cut = "; cut at the length limit" if answer.cut else ""
                 pane = TextPane(f"{ORDER_NAMES[order]}, reasoning sample {number} of {len(own)}")
-                pane.show_text(answer.thought or _NONE, f"then answers {said}{cut}")
+                pane.show_text(answer.thought or "(nothing was written)", f"then answers {said}{cut}")
                 lines = min(_MOST_LINES, max(_LEAST_LINES, 1 + len(answer.thought) // 60))
                 pane.view.setFixedHeight(pane.view.fontMetrics().lineSpacing() * lines + 20)
                 self._inside.addWidget(pane)
@@ -280,7 +267,6 @@ def _labels_alone(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
 
 
 def _said_by(reading: RawPrediction) -> str:
-    """`label tokens`; in a jury `judge 2, label tokens`."""
     return f"judge {reading.judge}, {reading.method.title}" if reading.judge else reading.method.title
 
 
@@ -307,10 +293,8 @@ class CardBody(QScrollArea):
 
     def show_scored(self, scored: Judgment | None) -> None:
         raw_predictions = scored.raw_predictions if scored else ()
-        panel, shares = (
-            any(reading.judge for reading in raw_predictions),
-            scored.probabilities if scored else (),
-        )
+        panel = any(reading.judge for reading in raw_predictions)
+        shares = scored.probabilities if scored else ()
         self.large.show_raw_predictions(together(raw_predictions), shares, panel)
         self.methods.show_raw_predictions(raw_predictions)
         self.updateGeometry()  # what is in it does not tell

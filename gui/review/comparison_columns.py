@@ -1,43 +1,27 @@
-"""Which systems are read beside the open run: chosen, remembered for each dataset, loaded, shown in columns.
-
-Knows: runs that answer the same items. Does not know: how columns look, how an annotator's label is stored.
-"""
+"""Which systems stand beside the open run: chosen, remembered for each dataset, loaded, shown in columns."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 
-from engine.core.formatting import short_name, words
+from engine.core.formatting import short_name, visible, words
 from engine.settings.identity import StoredRun
-from gui.review import review_jobs
+from gui.review import review_jobs, side_by_side
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.review_jobs import HIDDEN, OtherRun
 from gui.review.session import ReviewedJudgment
-from gui.review.side_by_side import (
-    ColumnText,
-    SideBySide,
-    adjudicated_column,
-    annotator_columns,
-    column_of,
-    human_column,
-    own_column,
-    silent_column,
-    system_name,
-    whole_name,
-)
+from gui.review.side_by_side import ColumnText, SideBySide, system_name, whole_name
 from gui.widgets.actions import MenuButton, PanelMenu
 from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.labels import STRETCH, as_column, button, hint, name
 from gui.widgets.views import ListView
 from gui.workspace.page import PageSplitter
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.results.run_results import RunResults
 
 MOST_BESIDE = 2  # with the open run and the own column four: more are too narrow to be read
 _STATE = "review/beside"
@@ -77,10 +61,9 @@ class Chooser(MenuButton):
 
     def show_systems(self, systems: Sequence[tuple[int, str, str]], ticked: Sequence[int]) -> None:
         """List these: id, words and tool tip; no more than this many can be ticked."""
-        row = max(0, self.list.currentRow())
+        row, full = max(0, self.list.currentRow()), len(ticked) >= MOST_BESIDE
         with QSignalBlocker(self.list):
             self.list.clear()
-            full = len(ticked) >= MOST_BESIDE
             for run_id, text, more in systems:
                 entry = QtWidgets.QListWidgetItem(one_line(text))
                 entry.setToolTip(tip(more))
@@ -96,8 +79,8 @@ class Chooser(MenuButton):
 
     @Slot(QtWidgets.QListWidgetItem)
     def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
-        checked = entry.checkState() is Qt.CheckState.Checked
-        self.ticked.emit(entry.data(Qt.ItemDataRole.UserRole), checked)
+        run_id, checked = entry.data(Qt.ItemDataRole.UserRole), entry.checkState() is Qt.CheckState.Checked
+        self.ticked.emit(run_id, checked)
 
 
 class ComparisonColumns(QObject):
@@ -105,24 +88,22 @@ class ComparisonColumns(QObject):
         super().__init__(parent)
         self._workspace, self._desk, self._page = workspace, desk, parent
         self._shown: ReviewedJudgment | None = None
-        self._dataset = ""  # the hash of the open run's
-        self._on = False
+        self._dataset, self._on = (
+            "",
+            False,
+        )  # the hash of the open run's, and whether columns are shown for it
         self._runs: tuple[int, ...] = ()
         self._others: Mapping[int, OtherRun] = {}
         self._answering: Sequence[tuple[StoredRun, int]] = ()
         self._hashes: Mapping[str, str] = {}  # by item id, of the items of the run
         self._hashed: object = None  # these items
-        self.button = Chooser()
-        self.columns = SideBySide()
+        self.button, self.columns = Chooser(), SideBySide()
         self.home = as_column((desk, STRETCH), spacing=6)
         self.panel = as_column((self.columns, STRETCH), spacing=6)
         self.panel.hide()
-        self._listing = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._listing.finished.connect(self._take_list)
-        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._reading.finished.connect(self._take_others)
-        for latest in (self._listing, self._reading):
-            workspace.failures.follow(latest)
+        threads, failed = workspace.threads, workspace.failures
+        self._listing = TaskPanel(threads, ThreadName.STORE, self, self._take_list, failed=failed)
+        self._reading = TaskPanel(threads, ThreadName.MEASURE, self, self._take_others, failed=failed)
         self.button.shown_changed.connect(self.set_on)
         self.button.ticked.connect(self._tick)
         self.button.list_wanted.connect(self._list)
@@ -133,9 +114,9 @@ class ComparisonColumns(QObject):
 
     def below(self, page: QtWidgets.QWidget) -> PageSplitter:
         self._splitter = PageSplitter(Qt.Orientation.Vertical)
-        self._splitter.addWidget(page)
-        self._splitter.addWidget(self.panel)
         self._splitter.setHandleWidth(8)
+        for part in (page, self.panel):
+            self._splitter.addWidget(part)
         self._splitter.setCollapsible(0, True)
         return self._splitter
 
@@ -206,10 +187,8 @@ class ComparisonColumns(QObject):
     @property
     def _beside(self) -> tuple[int, ...]:
         """What is ticked, without the open run, which has the first column anyway."""
-        absent = {
-            self._workspace.run and self._workspace.run.id,
-            _HUMAN if self._workspace.gold is None else None,
-        }
+        space = self._workspace
+        absent = {space.run and space.run.id, _HUMAN if space.gold is None else None}
         return tuple(each for each in self._runs if each not in absent)[:MOST_BESIDE]
 
     @Slot(int, bool)
@@ -222,10 +201,8 @@ class ComparisonColumns(QObject):
         self.arrange()
 
     def _read(self) -> None:
-        if not self.on or not self._page.isVisible():
-            return
-        wanted = [each for each in self._beside if each != _HUMAN and each not in self._others]
-        if wanted:
+        looked_at = self.on and self._page.isVisible()
+        if looked_at and any(each != _HUMAN and each not in self._others for each in self._beside):
             self._reading.start(review_jobs.other_runs(self._workspace.store_path, self._beside))
 
     @Slot(object)
@@ -261,22 +238,24 @@ class ComparisonColumns(QObject):
         """Show the columns, or the card in their place, as is wanted by now."""
         self._read()
         desk, on = self._desk, self.on and self._dataset != ""
+        editor = desk.card.editor
         self.button.on.setChecked(self._on)
-        if on != (self.columns.own.isAncestorOf(desk.card.editor)):
-            writing, focused = desk.writing, desk.card.editor.has_focus
+        if on != self.columns.own.isAncestorOf(editor):
+            writing, focused = desk.writing, editor.has_focus
             if on:
-                _put_first(self.panel, desk)
-                self.columns.own.take_editor(desk.card.editor)
+                self.columns.own.take_editor(editor)
             else:
                 self.keep_layout()
-                _put_first(self.home, desk)
                 desk.card.take_editor_back()
+            layout = (self.panel if on else self.home).layout()
+            assert isinstance(layout, QtWidgets.QVBoxLayout)
+            layout.insertWidget(0, desk)
             desk.card.setVisible(not on)
             self.home.setVisible(not on)
             desk.show()
-            desk.card.editor.setVisible(writing)
+            editor.setVisible(writing)
             if focused:
-                desk.card.editor.go_on()
+                editor.field.setFocus()
         self._show()
 
     @Slot(object)
@@ -286,28 +265,27 @@ class ComparisonColumns(QObject):
 
     def _show(self) -> None:
         shown, run = self._shown, self._workspace.run
+        if not self.on:
+            self.panel.hide()
         if not self.on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
-            if not self.on:
-                self.panel.hide()
             return
+        by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
+        opened = side_by_side.column_of(run.results.run, shown.judgment, by_other)
         if self._desk.session.adjudicating:
-            others = [self._open_column(run.results, shown)]
-            others += [self._other_column(_HUMAN)] if shown.human else []
+            others = [opened, *([self._other_column(_HUMAN)] if shown.human else [])]
             notes = run.results.notes_on(self._hashes[shown.judgment.item_id])
-            others += annotator_columns(run.results.reviews, notes, shown)
-        elif shown.hidden:
-            others = [silent_column("Hidden", "", HIDDEN)] * (1 + len(self._beside))
+            others += side_by_side.annotator_columns(run.results.reviews, notes, shown)
+            own = side_by_side.adjudicated_column(shown)
         else:
-            others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
-        self.columns.show_systems(others)
-        if self._desk.session.adjudicating:
-            own = adjudicated_column(shown)
-        else:
+            others = [opened, *map(self._other_column, self._beside)]
+            if shown.hidden:
+                others = [ColumnText("Hidden", "", said=False, remark=HIDDEN)] * len(others)
             # What this annotator gave or agreed with, and wrote.
             author = shown.reviewer
             texts = [each.explanation for each in shown.history if each.author == author and not each.undone]
             label = run.results.reviews.labels.get(author, {}).get(shown.judgment.key)
-            own = own_column(author, label, texts[-1] if texts else None, shown.draft)
+            own = side_by_side.own_column(author, label, texts[-1] if texts else None, shown.draft)
+        self.columns.show_systems(others)
         self.columns.own.show_own(own, shown)
         if self.panel.isHidden():
             self.panel.show()
@@ -320,30 +298,19 @@ class ComparisonColumns(QObject):
         if self.panel.isVisible() and above + below:
             self._workspace.state.set_number(_HEIGHT, round(100 * below / (above + below)))
 
-    def _open_column(self, results: "RunResults", shown: ReviewedJudgment) -> ColumnText:
-        by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
-        return column_of(results.run, shown.judgment, by_other)
-
     def _other_column(self, which: int) -> ColumnText:
         shown, gold, other = self._shown, self._workspace.gold, self._others.get(which)
         assert shown is not None
         if which == _HUMAN:
-            return human_column(shown.human, gold.path if gold is not None else Path())
+            return side_by_side.human_column(shown.human, gold.path if gold is not None else Path())
         if other is None:
             remark = "Reading …" if self._reading.busy else "This run is not in the store any more."
-            return silent_column(f"Run {which}", "", remark)
+            return ColumnText(f"Run {which}", "", said=False, remark=remark)
         run, judgments = other.results.run, other.results.judgments
         item_id, criterion = shown.judgment.key
         place = other.places.get((item_id, self._hashes[item_id]))
-        if place is None:
-            return silent_column(system_name(run), whole_name(run), "Does not answer this item.")
-        if criterion not in judgments:
-            return silent_column(system_name(run), whole_name(run), f"Has no criterion {words(criterion)}.")
+        if place is None or criterion not in judgments:
+            lacks = "Does not answer this item." if place is None else f"Has no criterion {words(criterion)}."
+            return ColumnText(system_name(run), whole_name(run), said=False, remark=visible(lacks))
         override = other.results.overrides.get(shown.judgment.key)
-        return column_of(run, judgments[criterion][place], override)
-
-
-def _put_first(box: QtWidgets.QWidget, widget: QtWidgets.QWidget) -> None:
-    layout = box.layout()
-    assert isinstance(layout, QtWidgets.QVBoxLayout)
-    layout.insertWidget(0, widget)
+        return side_by_side.column_of(run, judgments[criterion][place], override)

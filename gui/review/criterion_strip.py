@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 _GAP = 4  # pixels between two buttons
 _MOST_ROWS = 3
 _FEWEST_LETTERS = 2  # of a name; with fewer the number says more
+_CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def compact_button(text: str = "") -> QtWidgets.QToolButton:
+    made = QtWidgets.QToolButton()
+    made.setText(text)
+    made.setProperty("role", "button")
+    made.setProperty("compact", True)
+    return made
 
 
 class CriterionStrip(QtWidgets.QWidget):
@@ -79,9 +88,8 @@ class CriterionStrip(QtWidgets.QWidget):
         if not names:
             return
         widths = [metrics.horizontalAdvance(title) for title in names]
-        bare = self._widths_without_names([""] * len(names))
         marks = [row_marks(row, row.criterion in self._begun) for row in self._rows]
-        marked = self._widths_without_names(marks)
+        bare, marked = self._widths_without_names([""] * len(names)), self._widths_without_names(marks)
         rows = min(_MOST_ROWS, _rows_taken(map(int.__add__, bare, widths), self.width()))
         limit, fewest = max(widths), metrics.averageCharWidth() * _FEWEST_LETTERS
         while limit > fewest:
@@ -89,10 +97,9 @@ class CriterionStrip(QtWidgets.QWidget):
             if _rows_taken(shortened, self.width()) <= rows:
                 break
             limit -= 1
-        for place, title in enumerate(names):
+        for button, place, title, width in zip(self.buttons, range(len(names)), names, widths, strict=True):
             elided = metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
-            shown = elided if widths[place] > limit else title
-            self.buttons[place].setText(_text(place, shown, marks[place]))
+            button.setText(_text(place, elided if width > limit else title, marks[place]))
 
     def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
         found = []
@@ -113,11 +120,10 @@ class CriterionStrip(QtWidgets.QWidget):
             self._group.removeButton(button)
         take_out(self._layout, gone)
         for criterion in criteria:
-            button = QtWidgets.QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button = compact_button()
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setCheckable(True)
             button.setAutoExclusive(True)  # the group does that; Qt asks here whether one of several is told
-            button.setProperty("role", "button")
-            button.setProperty("compact", True)
             button.setProperty("criterion", criterion)
             self._group.addButton(button)
             self._layout.addWidget(button)
@@ -156,10 +162,8 @@ class OverrideButtons(QtWidgets.QWidget):
         super().__init__()
         self.labels, self._edit = labels, edit
         self.edit = made(edit, self.edit_wanted.emit, what)
-        self.undo, self.redo = (
-            made("Undo (U)", self.undo_wanted.emit),
-            made("Redo (Shift+U)", self.redo_wanted.emit),
-        )
+        self.undo = made("Undo (U)", self.undo_wanted.emit)
+        self.redo = made("Redo (Shift+U)", self.redo_wanted.emit)
         flow = FlowLayout(self, gap=gap, whole=True)
         for button in (*labels.values(), self.edit, self.undo, self.redo):
             flow.addWidget(button)
@@ -209,12 +213,10 @@ def wide_buttons() -> OverrideButtons:
 
 
 def narrow_buttons() -> OverrideButtons:
-    labels = {label: QtWidgets.QToolButton() for label in PREFERENCES}
+    labels = {label: compact_button() for label in PREFERENCES}
     for label, button in labels.items():
-        button.setProperty("role", "button")
-        button.setProperty("compact", True)
-        words = f"Your label: {LABEL_WORDS[label]}"
-        name(button, words, f"{words} ({LETTERS[label]})")
+        said = f"Your label: {LABEL_WORDS[label]}"
+        name(button, said, f"{said} ({LETTERS[label]})")
     return OverrideButtons(labels, "Edit (E)", "Write your explanation, key E", gap=4)
 
 
@@ -229,8 +231,7 @@ class _Field(QtWidgets.QPlainTextEdit):
         return QSize(100, 3 * self.fontMetrics().lineSpacing() + 14)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & _CTRL:
             self.saved.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.left.emit()
@@ -240,8 +241,8 @@ class _Field(QtWidgets.QPlainTextEdit):
     def event(self, event: QEvent) -> bool:
         # Esc and all letters would be shortcuts of the window.
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            if event.key() == Qt.Key.Key_Escape or (plain and event.text().isprintable() and event.text()):
+            letter = not event.modifiers() & _CTRL and event.text() and event.text().isprintable()
+            if event.key() == Qt.Key.Key_Escape or letter:
                 event.accept()
                 return True
         return super().event(event)
@@ -255,12 +256,10 @@ class ExplanationEditor(QtWidgets.QWidget):
         super().__init__()
         self._begun_with = ""
         guard(self)
-        self.field = _Field()
-        self.field.setTabChangesFocus(True)
+        self.field = _Field(tabChangesFocus=True, placeholderText="Why this label? One or two sentences.")
         policy = QtWidgets.QSizePolicy.Policy
         self.field.setSizePolicy(policy.Expanding, policy.Preferred)
         name(self.field, "Your explanation")
-        self.field.setPlaceholderText("Why this label? One or two sentences.")
         self.field.saved.connect(self._save)
         self.field.left.connect(self._leave)
         buttons = FlowLayout()
@@ -273,9 +272,6 @@ class ExplanationEditor(QtWidgets.QWidget):
         self._begun_with = text
         self.field.setPlainText(text if draft is None else draft)
         self.field.selectAll()
-        self.field.setFocus()
-
-    def go_on(self) -> None:
         self.field.setFocus()
 
     @property

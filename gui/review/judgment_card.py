@@ -10,7 +10,7 @@ from engine.core.formatting import capitalised, clipped, counted, number, percen
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
 from engine.core.methods import together
 from gui.review.card import CardBody, OrderBars
-from gui.review.criterion_strip import ExplanationEditor, wide_buttons
+from gui.review.criterion_strip import ExplanationEditor, compact_button, wide_buttons
 from gui.review.review_jobs import HIDDEN
 from gui.review.session import ReviewedJudgment, override_in_words, standing_in_words
 from gui.widgets.fields import FlowLayout
@@ -18,9 +18,9 @@ from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.glossary import MORE_BY_F1, Topic
 from gui.widgets.help_dialog import HelpMark
 from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill, ProbabilityBars
-from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name, show_text
+from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, label, name, show_text
 
-LOW_MASS = 0.5
+_LOW_MASS = 0.5
 _HIDDEN_PART = "Hidden."
 _UNCERTAINTY = (
     "How useful a review is, from 0 to 1: high if the judge is uncertain, its orders disagree or its labels"
@@ -43,26 +43,19 @@ class JudgmentCard(QFrame):
         self.setProperty("role", "panel")
         self._key: JudgmentKey | None = None
         self._low_mass = self.folded = False
-        self.fold = QToolButton()
-        self.badge = LabelBadge(big=True)
-        self.own = hint("")
-        self.flipped, self.uncertainty, self.mass = Pill(), Pill(), Pill()
+        self.fold = QToolButton(autoRaise=True, arrowType=Qt.ArrowType.DownArrow)
+        self.badge, self.own = LabelBadge(big=True), label("", "hint", wrap=False)
+        self.flipped, self.uncertainty, self.mass, self.stale = Pill(), Pill(), Pill(), Pill()
         self.beginning = OneLine(end=True)
-        self.bars, self.orders = ProbabilityBars(), OrderBars()
-        self.reason = plain_label()
-        self.stale = Pill()
-        self.explanation = plain_label()
-        self.editor = ExplanationEditor()
-        self.editor.hide()
+        self.bars, self.orders, self.reason = ProbabilityBars(), OrderBars(), plain_label()
+        self.explanation, self.editor = plain_label(), ExplanationEditor()
         self.editor.field.cursorPositionChanged.connect(self._keep_line_in_sight)
-        self.by, self.earlier = hint(""), QToolButton()
-        self.human_badge = LabelBadge()
-        self.human = plain_label()
+        self.by, self.earlier = hint(""), compact_button()
+        self.human_badge, self.human, self.human_from = LabelBadge(), plain_label(), OneLine()
         self.annotators_heading, self.annotators = heading("Labels of annotators"), plain_label()
-        self.human_from = OneLine()
         self.buttons = wide_buttons()
-        self.each_method, self.prompt = QToolButton(), QToolButton()
-        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        # The key of the second is in its tool tip: the marks need the room.
+        self.each_method, self.prompt = compact_button(), compact_button("Prompt…")
         self._lay_out()
         self.fold.clicked.connect(self.toggle_fold)
         self.prompt.clicked.connect(self.prompt_wanted)
@@ -70,31 +63,21 @@ class JudgmentCard(QFrame):
         self.each_method.clicked.connect(self.toggle_methods)
 
     def _lay_out(self) -> None:
-        for hidden in (self.flipped, self.uncertainty, self.mass, self.stale):
+        for hidden in (self.flipped, self.uncertainty, self.mass, self.stale, self.editor, self.beginning):
             hidden.hide()
         why = (heading("Explanation"), self.stale, self.explanation, self.editor, self.by, self.earlier)
         annotators = (self.annotators_heading, self.annotators)  # first: what the dataset says may be long
         human = (*annotators, heading("Human label"), self.human_badge, self.human, self.human_from)
         verdict = in_column(self.reason, self.bars, self.orders, STRETCH, spacing=5)
         self._why = in_column(*why, STRETCH, spacing=5)
-        for column, share in ((verdict, 5), (self._why, 6), (in_column(*human, STRETCH, spacing=5), 5)):
-            self._parts.addLayout(column, share)
-        self._parts.setContentsMargins(0, 0, 0, 0)
-        self._parts.setSpacing(18)
+        columns = ((verdict, 5), (self._why, 6), (in_column(*human, STRETCH, spacing=5), 5))
+        self._parts = in_row(*columns, spacing=18)
         self.body = CardBody(self._parts)
         parts = (self._head(), (self.body, STRETCH), self.buttons)
         in_column(*parts, on=self, margins=(10, 4, 10, 6), spacing=6)
 
     def _head(self) -> QHBoxLayout:
-        self.fold.setAutoRaise(True)
-        self.fold.setArrowType(Qt.ArrowType.DownArrow)
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
-        self.own.setWordWrap(False)
-        self.beginning.hide()
-        self.prompt.setText("Prompt…")  # its key is in the tool tip: the marks need the room
-        for button in (self.each_method, self.prompt, self.earlier):
-            button.setProperty("role", "button")
-            button.setProperty("compact", True)
         name(self.prompt, "Prompt of the model, key P", "The exact prompt of the model (P)")
         marks = QWidget()
         flow = FlowLayout(marks, gap=6, whole=True)
@@ -113,14 +96,16 @@ class JudgmentCard(QFrame):
         self.badge.setVisible(not shown.hidden)
         # What the judge said where an annotator's label is effective.
         by_annotator = shown.override is not None and shown.override.preference is not None
-        own = judgment.preference if not isinstance(judgment, Unscored) else None
+        own, reason = None, ""
+        if isinstance(judgment, Unscored):
+            reason = HIDDEN if shown.hidden else f"{capitalised(judgment.reason)}."
+        else:
+            own = judgment.preference
         self.own.setText(f"The judge's own: {LABEL_WORDS[own]}" if by_annotator else "")
-        reason = f"{capitalised(judgment.reason)}." if isinstance(judgment, Unscored) else ""
-        self.reason.setText(visible(HIDDEN if shown.hidden else reason))
-        self.reason.setVisible(isinstance(judgment, Unscored))
+        show_text(self.reason, reason)
         self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
-        self.bars.setVisible(scored is not None)
-        self.orders.setVisible(scored is not None)
+        for bars in (self.bars, self.orders):
+            bars.setVisible(scored is not None)
         self.orders.show_raw_predictions(together(scored.raw_predictions) if scored else ())
         self.body.show_scored(scored)
         self._name_methods()
@@ -136,8 +121,7 @@ class JudgmentCard(QFrame):
         self.editor.show()
         self._show_parts()
         self.editor.begin(text, draft)
-        # Once it has its place.
-        QTimer.singleShot(0, self.editor, self._keep_line_in_sight)
+        QTimer.singleShot(0, self.editor, self._keep_line_in_sight)  # once it has its place
 
     @Slot()
     def _keep_line_in_sight(self) -> None:
@@ -145,9 +129,8 @@ class JudgmentCard(QFrame):
         inside = self.body.widget()
         if self.editing and inside is not None and inside.isAncestorOf(self.editor):
             self.body.ensureWidgetVisible(self.editor)
-            field = self.editor.field
-            line = field.cursorRect()
-            place = field.viewport().mapTo(inside, line.center())
+            line = self.editor.field.cursorRect()
+            place = self.editor.field.viewport().mapTo(inside, line.center())
             self.body.ensureVisible(place.x(), place.y(), 0, line.height())
 
     def take_editor_back(self) -> None:
@@ -226,29 +209,29 @@ class JudgmentCard(QFrame):
 
     def _show_pills(self, scored: Judgment | None, shown: ReviewedJudgment) -> None:
         self.uncertainty.setVisible(shown.uncertainty is not None)
-        self.uncertainty.say(f"uncertainty {number(shown.uncertainty)}", "plain")
-        set_tip(self.uncertainty, _UNCERTAINTY)
         pill, tip = apart_in_words(scored) if scored is not None else ("", "")
         self.flipped.setVisible(bool(pill))
-        self.flipped.say(pill, "warning")
-        set_tip(self.flipped, f"{tip} {MORE_BY_F1}")
         mass = scored.answer_mass if scored is not None else None
-        low = self._low_mass = mass is not None and mass < LOW_MASS
-        text = f"answer mass {percent(mass)}" if mass is not None else ""
-        self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
-        set_tip(self.mass, _MASS)
+        low = self._low_mass = mass is not None and mass < _LOW_MASS
+        text = f"{'low ' * low}answer mass {percent(mass)}" if mass is not None else ""
+        for part, said, kind, what in (
+            (self.uncertainty, f"uncertainty {number(shown.uncertainty)}", "plain", _UNCERTAINTY),
+            (self.flipped, pill, "warning", f"{tip} {MORE_BY_F1}"),
+            (self.mass, text, "bad" if low else "plain", _MASS),
+        ):
+            part.say(said, kind)
+            set_tip(part, what)
 
     def _show_explanation(self, shown: ReviewedJudgment) -> None:
         self.stale.setVisible(shown.stale)
         self.stale.say(stale_in_words(shown), "warning")
-        own = _own_explanation(shown)
-        is_cut = own is not None and own.cut and own.text == shown.explanation
-        cut = " (cut at the length limit)" if is_cut else ""
+        own, text = _own_explanation(shown), shown.explanation
+        cut = " (cut at the length limit)" if own is not None and own.cut and own.text == text else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
         nothing = _HIDDEN_PART if shown.hidden else nothing
-        self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
-        self.beginning.setText(one_line(shown.explanation or nothing))
-        set_tip(self.beginning, shown.explanation or "")
+        self.explanation.setText(visible(f"{text}{cut}" if text else nothing))
+        self.beginning.setText(one_line(text or nothing))
+        set_tip(self.beginning, text or "")
         show_text(self.by, by_whom(shown))
         set_tip(self.by, "\n".join(override_in_words(override) for override in shown.history))
         count = len(shown.history) - bool(shown.override)
@@ -259,16 +242,15 @@ class JudgmentCard(QFrame):
 
     def _show_human(self, shown: ReviewedJudgment) -> None:
         human = shown.human
-        label = human.label if human else None
-        self.human_badge.setVisible(label is not None)
-        if label is not None:
-            self.human_badge.show_label(label)
-        text = (human.explanation if human else None) or ("" if label else "None known.")
+        given = human.label if human else None
+        self.human_badge.show_label(given)
+        self.human_badge.setVisible(given is not None)
+        text = (human.explanation if human else None) or ("" if given else "None known.")
         self.human.setText(visible(_HIDDEN_PART if shown.hidden else text))
-        said = ", ".join(f"{clipped(who)}: {LABEL_WORDS[label]}" for who, label in shown.annotators)
-        show_text(self.annotators, said)
+        said = [(who, LABEL_WORDS[each]) for who, each in shown.annotators]
+        show_text(self.annotators, ", ".join(f"{clipped(who)}: {each}" for who, each in said))
         self.annotators_heading.setVisible(bool(said))
-        set_tip(self.annotators, "\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.annotators))
+        set_tip(self.annotators, "\n".join(f"{who}: {each}" for who, each in said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
         show_text(self.human_from, source if names else "")
@@ -294,7 +276,6 @@ def _own_explanation(shown: ReviewedJudgment) -> Explanation | None:
 
 
 def stale_in_words(shown: ReviewedJudgment) -> str:
-    """That the effective explanation is of another label, and of which, where that is known."""
     theirs, own = shown.override, _own_explanation(shown)
     written_for = own.preference if own else None
     if theirs is not None and theirs.explanation is not None:

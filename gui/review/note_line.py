@@ -1,6 +1,4 @@
-"""What is noted of the item that is looked at: a line with its tags, and the dialog that changes it. Does not
-know judgments, nor where notes are kept.
-"""
+"""What is noted of the item that is looked at: a line with its tags, and the dialog that changes it."""
 
 import json
 from collections import Counter
@@ -15,6 +13,7 @@ from engine.annotations.effective import tags_together
 from engine.annotations.records import Annotation
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import JudgedItem
+from gui.review.criterion_strip import compact_button
 from gui.review.progress import DelayedSave, Drafts, note_of
 from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import FlowLayout
@@ -22,14 +21,14 @@ from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.labels import STRETCH, button, empty, heading, hint, in_column, in_row, name
 from gui.workspace import store_jobs
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 LONGEST_TAG = 255
 _LONGEST_NOTE = 20_000
 _MOST_PILLS = 4
 _LONGEST_PILL = 18
-_FEWEST_LETTERS = 1  # of a tag
 _Note = tuple[str, tuple[str, ...]]  # its text and tags
 
 
@@ -51,8 +50,7 @@ class NoteLine(QtWidgets.QWidget):
         self.begun = Pill()
         self.text = OneLine()
         in_row(self.button, self.begun, *self.pills, (self.text, STRETCH), on=self, spacing=6)
-        self._tags = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._tags.finished.connect(self._take_tags)
+        self._tags = TaskPanel(workspace.threads, ThreadName.STORE, self, self._take_tags)
         for signal in (workspace.noted, drafts.changed):
             signal.connect(self._follow)
         self.show_item(None, False)
@@ -65,7 +63,7 @@ class NoteLine(QtWidgets.QWidget):
         self.begun.say("draft", "warning")
         set_tip(self.begun, begun)
         self.begun.setAccessibleName(begun)
-        notes = self._shown
+        notes, own = self._shown, self.note
         tags = tags_together(notes)
         most = _MOST_PILLS - bool(begun)  # there is no room for more in one line
         for place, pill in enumerate(self.pills):
@@ -76,17 +74,14 @@ class NoteLine(QtWidgets.QWidget):
                 short = tag if len(tag) <= _LONGEST_PILL else f"{tag[:_LONGEST_PILL]}…"
                 pill.say(visible(f"{len(tags) - place} more tags" if last else short), "plain")
                 set_tip(pill, "\n".join(tags[place:]) if last else tag)
-        own = self.note
-        texts, said = [], []
-        for note in notes:
-            texts += (
-                [note.text if note is own else f"{clipped(note.author)}: {note.text}"] if note.text else []
-            )
-            said.append(f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}")
-        shown = " · ".join(texts)
+        whose = [(note, "" if note is own else f"{clipped(note.author)}: ") for note in notes]
+        shown = " · ".join(f"{who}{note.text}" for note, who in whose if note.text)
+        said = (
+            f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}" for note in notes
+        )
         self.text.setText(one_line(shown))
         set_tip(self.text, "\n\n".join(said))
-        self.text.setAccessibleName(f"Note: {visible(clipped(shown))}" if texts else "No note")
+        self.text.setAccessibleName(f"Note: {visible(clipped(shown))}" if shown else "No note")
 
     @property
     def note(self) -> Annotation | None:
@@ -127,9 +122,8 @@ class NoteLine(QtWidgets.QWidget):
         self.dialog.finished.connect(self._end)
         self.dialog.open()
         if not self._hides:  # the store has those of all annotators
-            self._tags.start(
-                store_jobs.in_store(self._workspace.store_path, lambda store: store.tags(), or_none=True)
-            )
+            path = self._workspace.store_path
+            self._tags.start(store_jobs.in_store(path, lambda store: store.tags(), or_none=True))
 
     @property
     def _run_id(self) -> int:
@@ -161,14 +155,14 @@ class NoteLine(QtWidgets.QWidget):
     @Slot(int)
     def _end(self, result: int) -> None:
         run_id, item, before = self._noting
-        dialog = self.dialog
-        if dialog is not None:
-            if result == QtWidgets.QDialog.DialogCode.Rejected and dialog.written != before:
-                self.keep_draft()
-            else:
-                self._drafts.drop(run_id, note_of(item.item_id))
-            self.dialog = None
-            dialog.deleteLater()
+        if self.dialog is None:
+            return
+        if result == QtWidgets.QDialog.DialogCode.Rejected and self.dialog.written != before:
+            self.keep_draft()
+        else:
+            self._drafts.drop(run_id, note_of(item.item_id))
+        self.dialog.deleteLater()
+        self.dialog = None
 
     @Slot(str)
     def _follow(self, which: str) -> None:
@@ -179,13 +173,11 @@ class NoteLine(QtWidgets.QWidget):
 
 class _Tag(Pill):
     def minimumSizeHint(self) -> QSize:
-        least = self.fontMetrics().averageCharWidth() * _FEWEST_LETTERS
-        return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
+        one_letter = QSize(self.fontMetrics().averageCharWidth(), self.sizeHint().height())
+        return self.sizeHint().boundedTo(one_letter)
 
 
 class NoteDialog(ReadingOrder, QtWidgets.QDialog):
-    """A text and its tags; Ctrl+Enter saves, Esc leaves."""
-
     changed = Signal()  # what is written
     saved = Signal(str, object)  # the text and the tags
 
@@ -224,7 +216,7 @@ class NoteDialog(ReadingOrder, QtWidgets.QDialog):
 
     @property
     def tags(self) -> Sequence[str]:
-        written = "".join(letter for letter in self.tag.text() if letter.isprintable()).strip()
+        written = typed_in(self.tag)
         return [*self._tags, *([written] if written and written not in self._tags else [])]
 
     @property
@@ -258,10 +250,7 @@ class NoteDialog(ReadingOrder, QtWidgets.QDialog):
     def _show_tags(self) -> None:
         empty(self._pills)
         for tag in self._tags:
-            pill = QtWidgets.QToolButton()
-            pill.setText(f"{visible(clipped(tag)).replace('&', '&&')}  ×")
-            pill.setProperty("role", "button")
-            pill.setProperty("compact", True)
+            pill = compact_button(f"{visible(clipped(tag)).replace('&', '&&')}  ×")
             name(pill, f"Remove the tag {visible(tag)}")
             set_tip(pill, f"{tag}\nClick to remove it.")
             pill.clicked.connect(partial(self._take_off, tag))
@@ -279,6 +268,10 @@ class NoteDialog(ReadingOrder, QtWidgets.QDialog):
         self.saved.emit(*self.written)
         if self.said:
             self.accept()
+
+
+def typed_in(field: QtWidgets.QLineEdit) -> str:
+    return "".join(letter for letter in field.text() if letter.isprintable()).strip()
 
 
 def tags_of(notes: Iterable[Annotation]) -> list[str]:

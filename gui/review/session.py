@@ -12,13 +12,12 @@ from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
 from gui.review.progress import Drafts
-from gui.review.review_jobs import Blind, human_label
+from gui.review.review_jobs import Blind, Review, human_label
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
     from engine.analysis.review_order import ReviewRow
-    from gui.review.review_jobs import Review
 
 
 @dataclass(frozen=True)
@@ -74,9 +73,8 @@ class ReviewSession:
         self.criterion = ""
         self.origin: Origin | None = None  # how the annotator came to the item
         self.seed: int | None = None  # of the random sample, where they came to it so
-        self.writing = False
+        self.writing = self.adjudicating = False
         self._review: Review | None = None
-        self.adjudicating = False  # whether this annotator adjudicates
         self._asked: dict[JudgmentKey, _Own] = {}  # not stored yet
         self._saving: JudgmentKey | None = None
         self._left: list[_Left] = []  # the way by which an annotator came to the item without a key of their
@@ -84,7 +82,7 @@ class ReviewSession:
 
     # Which judgment is open
 
-    def open(self, review: "Review", item_id: str, criterion: str) -> None:
+    def open(self, review: Review, item_id: str, criterion: str) -> None:
         run_id = self._opened.run.id if self._opened.run else 0
         if run_id != self.run_id:
             self._asked.clear()
@@ -128,11 +126,16 @@ class ReviewSession:
     def may_see(self) -> bool:
         return self._blind.shows(self.key)
 
+    @property
+    def unlabelled(self) -> list[str]:
+        """The criteria of the item without this annotator's label."""
+        return [each for each in self.criteria if not self._blind.labelled(JudgmentKey(self.item_id, each))]
+
     def to_label(self, alone: str | None) -> list[str]:
-        """The criteria without this annotator's label, `alone` or from the one after the open one on."""
-        after = self.criteria.index(self.criterion) + 1
+        """Of these `alone`, if it is one, or all, from the one after the open one on."""
+        after, unlabelled = self.criteria.index(self.criterion) + 1, self.unlabelled
         wanted = [*self.criteria[after:], *self.criteria[:after]] if alone is None else [alone]
-        return [each for each in wanted if not self._blind.labelled(JudgmentKey(self.item_id, each))]
+        return [each for each in wanted if each in unlabelled]
 
     @property
     def judgment(self) -> AnyJudgment | None:
@@ -141,6 +144,10 @@ class ReviewSession:
     def _judgment(self, key: JudgmentKey) -> AnyJudgment | None:
         run, place = self.run, self._place(key.item_id)
         return run.results.judgments[key.criterion][place] if run is not None and place is not None else None
+
+    def _judged_item(self, item_id: str) -> JudgedItem | None:
+        run, place = self.run, self._place(item_id)
+        return run.results.judged[place] if run is not None and place is not None else None
 
     def _place(self, item_id: str) -> int | None:
         """Of an item among the judged; None where the run is not open any more, or does not have it."""
@@ -308,10 +315,6 @@ class ReviewSession:
         step = self._standing_of(left)[0] if left is not None else to_undo(self._steps)
         where = f" on item {visible(clipped(left.item_id))}" if left and left.item_id != left.to else ""
         return f"{step_in_words(step)}{where}" if step is not None else ""
-
-    def _judged_item(self, item_id: str) -> JudgedItem | None:
-        run, place = self.run, self._place(item_id)
-        return run.results.judged[place] if run is not None and place is not None else None
 
     @property
     def _steps(self) -> Sequence[AnnotatorStep]:

@@ -1,7 +1,4 @@
-"""Labels and explanations of several systems for one judgment, a column each; an annotator's own is the last.
-
-Each is scrolled by itself. Does not know which are chosen, nor where changes go.
-"""
+"""Labels and explanations of several systems for one judgment, a column each; an annotator's own is last."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +21,7 @@ from gui.review.session import ReviewedJudgment, standing_in_words
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill
-from gui.widgets.labels import STRETCH, in_column, name, show_text
+from gui.widgets.labels import STRETCH, in_column, name, show_text, take_out
 from gui.widgets.text_views import TextPane
 
 _LEAST_LETTERS = 24  # across, of a column
@@ -44,30 +41,23 @@ class ColumnText:
 
 
 def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotation | None) -> ColumnText:
-    remarks = []
+    remark, label, text = "No explanation.", None, None
     marks: list[tuple[str, str, str]] = []
-    label = text = None
     if isinstance(judgment, Unscored):
-        remarks.append(f"{capitalised(judgment.reason)}.")
+        remark = f"{capitalised(judgment.reason)}."
     else:
         label, explanation = judgment.preference, judgment.explanation
-        if explanation is None:
-            remarks.append("No explanation.")
-        else:
-            text = f"{explanation.text} (cut at the length limit)" if explanation.cut else explanation.text
+        if explanation is not None:
+            text = f"{explanation.text}{' (cut at the length limit)' if explanation.cut else ''}"
+            remark = ""
     if isinstance(judgment, Judgment):
         share = judgment.probabilities[PREFERENCES.index(judgment.preference)]
         marks.append((percent(share), "plain", "The probability of this label"))
         pill, tip = apart_in_words(judgment)
         marks += [(pill, "warning", tip)] if pill else []
     if override is not None:
-        remarks.append(f"{standing_in_words(override)}.")
-    remark = visible(" ".join(remarks))
-    return ColumnText(system_name(run), whole_name(run), True, label, text, marks, remark)
-
-
-def silent_column(system: str, whole: str, why: str) -> ColumnText:
-    return ColumnText(system, whole, said=False, remark=visible(why))
+        remark = f"{remark} {standing_in_words(override)}.".strip()
+    return ColumnText(system_name(run), whole_name(run), True, label, text, marks, visible(remark))
 
 
 def human_column(human: Gold | None, gold: Path) -> ColumnText:
@@ -96,8 +86,7 @@ def annotator_columns(
         marks = [("blind", "plain", "Labelled without seeing other labels")] if label and label.blind else []
         marks += [(tag, "plain", "A tag of this annotator") for tag in (note.tags if note else ())]
         remark = visible(f"Note: {note.text}") if note and note.text else ""
-        given_label = label.preference if label else None
-        said = (label is not None, given_label, texts.get(who))
+        said = (label is not None, label.preference if label else None, texts.get(who))
         columns.append(ColumnText(clipped(who), who, *said, marks, remark))
     return columns
 
@@ -136,10 +125,9 @@ class _Column(QFrame):
         self.remark = plain_label(role="hint")
         self.text = TextPane("", line_height=_LINE_HEIGHT)
         self.text.view.setProperty("role", "flat")
-        self._head = QWidget()
+        self._head, self._filler = QWidget(), QWidget()
         self._flow = FlowLayout(self._head, gap=6)
         self._flow.addWidget(self.badge)
-        self._filler = QWidget()
         parts = (self.title, self._head, self.remark, (self.text, STRETCH), (self._filler, STRETCH))
         self.layout_ = in_column(*parts, on=self, margins=(8, 4, 8, 6), spacing=4)
         self._filler.hide()
@@ -151,24 +139,20 @@ class _Column(QFrame):
         self.title.setText(one_line(shown.system))
         set_tip(self.title, shown.whole)
         self.setAccessibleName(one_line(f"{shown.system}: {LABEL_WORDS[shown.label]}"))
+        self.badge.show_label(shown.label)
         self.badge.setVisible(shown.said)
-        if shown.said:
-            self.badge.show_label(shown.label)
-        while len(self.marks) < len(shown.marks):
-            self.marks.append(Pill())
-            self._flow.addWidget(self.marks[-1])
-        for place, pill in enumerate(self.marks):
-            pill.setVisible(place < len(shown.marks))
-            if place < len(shown.marks):
-                word, kind, more = shown.marks[place]
-                pill.say(word, kind)
-                set_tip(pill, more)
+        take_out(self._flow, self.marks)
+        self.marks = [Pill() for _ in shown.marks]
+        for pill, (word, kind, more) in zip(self.marks, shown.marks, strict=True):
+            self._flow.addWidget(pill)
+            pill.say(word, kind)
+            set_tip(pill, more)
         self._head.setVisible(shown.said or bool(shown.marks))
         show_text(self.remark, shown.remark)
         self.text.setVisible(bool(shown.text))
         self._filler.setVisible(not shown.text)
         if before is None or (shown.text, shown.system) != (before.text, before.system):
-            self.text.show_text(shown.text or "")
+            self.text.show_text(shown.text or "")  # else it stays where it is scrolled to
         name(self.text.view, f"Explanation of {one_line(shown.system)}")
 
 
@@ -218,7 +202,7 @@ class SideBySide(QWidget):
         self._area.setWidget(self._row)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         in_column(self._area, on=self)
-        self._size()
+        self.restyle()
 
     @property
     def texts(self) -> Sequence[ColumnText]:
@@ -236,7 +220,7 @@ class SideBySide(QWidget):
             column.text.set_markdown(self._markdown)
             self._row.insertWidget(len(self.systems), column)
             self.systems.append(column)
-            self._size()
+            self.restyle()
         for place, column in enumerate(self.systems):
             column.setVisible(place < len(texts))
             if place < len(texts):
@@ -249,16 +233,13 @@ class SideBySide(QWidget):
         for column in (*self.systems, self.own):
             column.text.set_markdown(on)
 
-    def restyle(self) -> None:
-        self.own.buttons.restyle()
-        self._size()
-
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange) and hasattr(self, "_area"):
             self.restyle()
 
-    def _size(self) -> None:
+    def restyle(self) -> None:
+        self.own.buttons.restyle()
         least = self.fontMetrics().averageCharWidth() * _LEAST_LETTERS
         for column in (*self.systems, self.own):
             column.setMinimumWidth(least)
