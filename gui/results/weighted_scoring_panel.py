@@ -564,10 +564,8 @@ class MarginChart(Painted):
         painter.drawLine(QPointF(x, place.top()), QPointF(x, place.bottom()))
         painter.setPen(QColor(used.warning))
         height = self.fontMetrics().height()
-        room, side = (
-            QRectF(x + 6, place.top() - height, place.right() - x, height),
-            Qt.AlignmentFlag.AlignLeft,
-        )
+        room = QRectF(x + 6, place.top() - height, place.right() - x, height)
+        side = Qt.AlignmentFlag.AlignLeft
         if threshold > 0.7 * HIGHEST_MARGIN:
             room.setCoords(place.left(), room.top(), x - 6, room.bottom())
             side = Qt.AlignmentFlag.AlignRight

@@ -88,10 +88,7 @@ class ComparisonColumns(QObject):
         super().__init__(parent)
         self._workspace, self._desk, self._page = workspace, desk, parent
         self._shown: ReviewedJudgment | None = None
-        self._dataset, self._on = (
-            "",
-            False,
-        )  # the hash of the open run's, and whether columns are shown for it
+        self._dataset, self._on = "", False  # its hash, and whether columns are shown for it
         self._runs: tuple[int, ...] = ()
         self._others: Mapping[int, OtherRun] = {}
         self._answering: Sequence[tuple[StoredRun, int]] = ()

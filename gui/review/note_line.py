@@ -76,11 +76,9 @@ class NoteLine(QtWidgets.QWidget):
                 set_tip(pill, "\n".join(tags[place:]) if last else tag)
         whose = [(note, "" if note is own else f"{clipped(note.author)}: ") for note in notes]
         shown = " · ".join(f"{who}{note.text}" for note, who in whose if note.text)
-        said = (
-            f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}" for note in notes
-        )
+        made = ((note, f"{note.created.astimezone():%Y-%m-%d %H:%M}") for note in notes)
         self.text.setText(one_line(shown))
-        set_tip(self.text, "\n\n".join(said))
+        set_tip(self.text, "\n\n".join(f"{note.text}\nBy {note.author}, {time}" for note, time in made))
         self.text.setAccessibleName(f"Note: {visible(clipped(shown))}" if shown else "No note")
 
     @property

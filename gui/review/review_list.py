@@ -1,6 +1,6 @@
 """The list of a review: filters, the items that pass them, and which one is chosen."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from gui.review.annotators import AnnotatorFilter, Reviewer
 from gui.review.filter_bar import Controls, FilterBar
 from gui.review.judgment_desk import QueueLine
 from gui.review.notices import AlikeLine, NoSampleLine, WantedLine
-from gui.review.review_jobs import ItemAgain, Listing, Review, ReviewScope
+from gui.review.review_jobs import Listing, Review, ReviewScope
 from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
 from gui.review.session import ReviewSession
 from gui.widgets.actions import BusyLine
@@ -27,7 +27,7 @@ from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.analysis.review_order import ReviewItem
+    from engine.analysis.review_order import ReviewItem, ReviewRow
 
 _STATE = "review/filters"
 _ORIGINS = {  # by other orders an annotator picks items themselves
@@ -375,10 +375,11 @@ class ReviewList(QWidget):
                 self.take_focus()
 
     @Slot(object)
-    def _take_item(self, again: ItemAgain) -> None:
-        if self.review is not None and self.follows and again.item.item_id in self.review.places:
-            self.review.change_item(again.item.item_id, again.rows)
-            self.table.change_item(again)
+    def _take_item(self, again: "tuple[ReviewItem, Sequence[ReviewRow]]") -> None:
+        item, rows = again
+        if self.review is not None and self.follows and item.item_id in self.review.places:
+            self.review.change_item(item.item_id, rows)
+            self.table.change_item(item)
             self.listed.emit()
 
     @Slot(object)

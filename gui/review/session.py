@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
 from engine.annotations.records import Annotation, AnnotationKind, Undo, new_override, new_review
@@ -237,7 +237,7 @@ class ReviewSession:
                 agrees = new_review(*what, seed=self.seed, blind=blind)
                 whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
                 return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
-            if author in by and self._is_adjudicated(key) is self.adjudicating:
+            if author in by and bool(self._adjudicated(key)) is self.adjudicating:
                 return Change(note=f"Your label is {LABEL_WORDS[label]} already.")
         own = self._own(key)
         return self._ask(key, own._replace(label=label), blind=blind)
@@ -245,7 +245,7 @@ class ReviewSession:
     def adjudicate(self) -> Change:
         """As most annotators say of the open judgment; nothing where that is done, or nobody differs."""
         label = self._said.proposed(self.key)
-        if self._is_adjudicated(self.key) or self.key in self._asked or self.key not in self._said.differing:
+        if self._adjudicated(self.key) or self.key in self._asked or self.key not in self._said.differing:
             return Change()
         if label is None:
             return Change(note="No label has a majority: adjudicate with A, B, G or X.")
@@ -265,10 +265,9 @@ class ReviewSession:
         return Change(note="There is nothing of yours on this item to undo.")
 
     def redo(self) -> Change:
-        step = to_redo(self._steps)
-        if step is None:
-            return Change(note="There is nothing of yours on this item to redo.")
-        return self._take_back([step], again=True)
+        if (step := to_redo(self._steps)) is not None:
+            return self._take_back([step], again=True)
+        return Change(note="There is nothing of yours on this item to redo.")
 
     def _take_back(self, steps: Sequence[AnnotatorStep], again: bool = False, item_id: str = "") -> Change:
         """Let steps, of which the first is told, be history or stand again; `item_id`: of another item."""
@@ -277,8 +276,8 @@ class ReviewSession:
         keys = {key for step in steps for key in step.keys}
         for key in keys:
             self._asked.pop(key, None)
-        author, of_item = self._opened.author, (judged.item_id, judged.content_hash)
-        undo = tuple(Undo(*of_item, author, step.at, again) for step in reversed(steps))
+        of_item = judged.item_id, judged.content_hash, self._opened.author
+        undo = tuple(Undo(*of_item, step.at, again) for step in reversed(steps))
         criteria = sorted(key.criterion for key in keys)
         elsewhere = criteria and (item_id or self.criterion not in criteria)
         where = f" (item {visible(clipped(item_id))})" if item_id else ""
@@ -327,14 +326,14 @@ class ReviewSession:
     def _standing(self, key: JudgmentKey) -> EffectiveAnnotation | None:
         return self.run.results.overrides.get(key) if self.run else None
 
-    def _is_adjudicated(self, key: JudgmentKey) -> bool:
+    def _adjudicated(self, key: JudgmentKey) -> EffectiveAnnotation | None:
         standing = self._standing(key)
-        return standing is not None and standing.adjudicated
+        return standing if standing is not None and standing.adjudicated else None
 
     def _locked(self, key: JudgmentKey) -> str:
         """Why this annotator cannot change a judgment that they see; empty where they can."""
-        standing = self._standing(key)
-        if standing is None or not standing.adjudicated or self.adjudicating or not self._blind.shows(key):
+        standing = self._adjudicated(key)
+        if standing is None or self.adjudicating or not self._blind.shows(key):
             return ""
         who = visible(clipped(" and ".join(standing.label_by)))
         return f"{who} adjudicated this label: use Adjudicate to change it."
@@ -349,8 +348,7 @@ class ReviewSession:
 
     def save(self, text: str, changed: bool) -> Change:
         """Let what was written stand for the explanation, where it is new."""
-        self.writing = False
-        key = self.key
+        self.writing, key = False, self.key
         own = self._own(key)
         if self._opened.author not in self._authors_of_label(key):
             own = own._replace(label=None)  # whose words these are says nothing of whose label it is
@@ -376,18 +374,15 @@ class ReviewSession:
 
     def _ask(self, key: JudgmentKey, own: _Own, over: tuple[str, ...] = (), blind: bool = False) -> Change:
         self._asked[key] = own
-        new = new_override(
-            *key,
-            own.label,
-            own.explanation,
-            self._opened.author,
-            origin=self.origin,
-            seed=self.seed,
-            written_for=own.written_for if own.explanation else None,
-            blind=blind,
-            settles=self.adjudicating,
-        )
-        return Change(new, over)
+        written_for = own.written_for if own.explanation else None
+        how: dict[str, Any] = {
+            "origin": self.origin,
+            "seed": self.seed,
+            "written_for": written_for,
+            "blind": blind,
+        }
+        said = (*key, own.label, own.explanation, self._opened.author)
+        return Change(new_override(*said, settles=self.adjudicating, **how), over)
 
     # What becomes of it
 
