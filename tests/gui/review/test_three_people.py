@@ -34,9 +34,9 @@ from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import State
 from gui.workspace.threads import ThreadName
+from tests.gui.review.steps import KEYS
 from tests.gui.windows import end_window
 
-KEY_OF = dict(zip(Preference, "ABGX", strict=True))
 Labels = Mapping[JudgmentKey, Preference]
 
 _PATIENCE = 30.0  # seconds: a busy computer proves nothing
@@ -247,7 +247,7 @@ class Desk:
                 self.press(str(number))
                 self.wait(partial(self._is_at, key))
                 if blind or (session.shown is not None and session.shown.label is not labels[key]):
-                    self.press(KEY_OF[labels[key]])
+                    self.press(KEYS[labels[key]])
             if item in why:
                 self.press("1", "E")
                 self.type(why[item])
@@ -270,7 +270,7 @@ class Desk:
             self.wait(lambda: session.key in differing - self.reviews.adjudicated.keys())
             key = session.key
             if key in otherwise:
-                self.press(KEY_OF[otherwise[key]])
+                self.press(KEYS[otherwise[key]])
                 self.wait(partial(self._has_adjudicated, done))
             self.press("Return")
             self.wait(partial(self._has_adjudicated, done))
