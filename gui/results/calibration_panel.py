@@ -78,7 +78,7 @@ class LearningPanel(QWidget):
 
     @Slot()
     def follow_run(self) -> None:
-        """Drop what is of another run, of other labels or by other requests; decided anew, it is the same."""
+        # What is of another run, of other labels or by other requests goes; decided anew, it is the same.
         if self._of and (self._of != self._open or self._gold is not self._workspace.gold):
             self._of, self._gold = (), None
             self._learning.drop()
@@ -87,7 +87,6 @@ class LearningPanel(QWidget):
 
     @property
     def _open(self) -> tuple[object, ...]:
-        """By what a curve of what is open is known, beside its labels."""
         run = self._workspace.run
         known = (run.id, len(run.results.judged)) if run is not None else ()
         return (*known, *self._wishes().values())
@@ -172,7 +171,7 @@ class CalibrationPanel(QWidget):
 
     @property
     def _is_applied(self) -> bool:
-        """True where what was proposed decides the run now: its tables stay, as what was done."""
+        # What was proposed decides the run now: its tables stay, as what was done.
         results, proposal = self._results, self.proposal
         if results is None or proposal is None or results.calibration is None:
             return False
@@ -196,7 +195,6 @@ class CalibrationPanel(QWidget):
             self._fitting.begin(fit_jobs.load(self._results, path), "Reading the calibration …")
 
     def save(self, path: Path) -> None:
-        """What is proposed, else what is effective."""
         calibration = self._savable()
         if calibration is not None:
             work = fit_jobs.save(calibration, path, self._workspace.files_in_use(self))

@@ -109,7 +109,6 @@ class ExportDialog(QtWidgets.QDialog):
 
     @Slot()
     def look(self) -> None:
-        """See whether the file can be written; if so, and nothing is replaced unasked, it is."""
         if not self.field.text().strip():
             self._say("Name a file." if self._form is not Form.FIGURES else "Name a folder.")
             return
@@ -148,7 +147,7 @@ class ExportDialog(QtWidgets.QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """As high as all of it needs, as far as the screen is."""
+        # As high as all of it needs, as far as the screen is: facts are scrolled only where it is too low.
         width = self.minimumWidth()
         margins = self.contentsMargins().left() + self.contentsMargins().right() + 40
         needed = self._inside.heightForWidth(width - margins)
@@ -260,7 +259,6 @@ class Exporter(QObject):
         self._workspace, self._source, self._window = workspace, source, parent
 
     def export(self, form: Form, path: Path | None = None) -> None:
-        """Write the run in a form, figures into a new folder inside `path`; without a path a dialog asks."""
         what = self._source()
         if what is None or not self._possible(form, what):
             return

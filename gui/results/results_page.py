@@ -108,7 +108,6 @@ class Measurer(QObject):
 
     @Slot()
     def cancel(self) -> None:
-        """Stop what is under way; what is known stays."""
         for task in self._tasks:
             task.cancel()
 
@@ -228,7 +227,6 @@ class ResultsPage(Page):
     # What is looked at
 
     def entered(self) -> None:
-        """Measure what has changed while another page was shown."""
         self.workspace.refresh_runs()
         self._measure_if_stale()
 
@@ -285,7 +283,6 @@ class ResultsPage(Page):
 
     @Slot()
     def _follow_judging(self) -> None:
-        """Say of a run under way how far it is; of one that is open and incomplete, what is shown of it."""
         run, judging = self.workspace.run, self.workspace.judging
         self.snapshot.follow(run.results.run if run is not None else None, self.workspace.judges_open_run)
         title, what = _NO_RUN
@@ -307,7 +304,7 @@ class ResultsPage(Page):
         self._measure_soon(0)
 
     def _measure_soon(self, milliseconds: int) -> None:
-        """Measure again, at once or when the changes end; where the page is hidden, when it is entered."""
+        # At once or when the changes end; a hidden page, which nobody reads, waits until it is entered.
         self._stale = True
         if self.isVisible():
             self._later.start(milliseconds)
@@ -325,7 +322,7 @@ class ResultsPage(Page):
             self.slices.measure(partial(measure_slices, results, self.workspace.gold))
 
     def _show_nothing(self) -> None:
-        """Not the scores of another run beside this one's name."""
+        # Else the scores of another run would stand beside this one's name.
         self.measurer.forget()
         for shown in (self.scores, self.figures):
             shown.show_scores(None)
@@ -369,7 +366,7 @@ class ResultsPage(Page):
 
     @Slot()
     def _divide(self) -> None:
-        """Divide the items that the open run judged; where they are not there, those with human labels."""
+        # The items that the open run judged; where they are not there, those with human labels.
         run, gold = self.workspace.run, self.workspace.gold
         items = gold if run is None or run.dataset is None else run.dataset
         self.slices.choice.show_dataset(None if run is None else items, gold)

@@ -56,7 +56,6 @@ class WeightsChoice:
 
 
 def default_request(rubric: Rubric) -> WeightsChoice:
-    """What a run begins with: the weights and the threshold of the rubric that it asked."""
     # A rubric may weigh on any scale: what the sliders do not reach is brought to theirs, all alike.
     weights = rubric.weights(rubric.names)
     highest = max(weights.values())
@@ -97,7 +96,6 @@ class RunWeights:
 
     @property
     def saved(self) -> Mapping[str, WeightsChoice]:
-        """Those that have a name, in the order of the alphabet."""
         kept = self._state.record_of_all(SAVED)
         none = WeightsChoice({}, ELOQUENT.tie_threshold)
         return {
@@ -120,7 +118,7 @@ class RunWeights:
         self._state.save()
 
     def _request(self, kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
-        """Remembered values; the defaults for those that are missing or damaged."""
+        # Another version, or a hand, may have written them: what is missing or damaged is as by default.
         own, source = kept.get("weights"), kept.get("source")
         own = own if isinstance(own, dict) else {}
         names = dict.fromkeys([*default.weights, *own])
@@ -134,7 +132,7 @@ class RunWeights:
             return request
 
     def _keep_fit(self, fit: KeptFit | None) -> None:
-        """Keep a fit once, however many runs have it, and forget those that nothing has any more."""
+        # Once, however many runs have it; those that nothing has any more are forgotten.
         state = self._state
         fits = state.record_of_all(FITS) | ({_fit_key(fit): plain(fit)} if fit else {})
         users = (*state.record_of_all(OF_RUNS).values(), *state.record_of_all(SAVED).values())
@@ -157,7 +155,6 @@ def _values(request: WeightsChoice) -> dict[str, Any]:
 
 
 def _fit_in(kept: object) -> str:
-    """The key of the fit that remembered weights come from; empty for none."""
     key = kept.get("fit") if isinstance(kept, dict) else None
     return key if isinstance(key, str) else ""
 

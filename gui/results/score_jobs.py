@@ -150,7 +150,6 @@ def _alone(
 
 
 def _unscored(results: "RunResults") -> tuple[Table, int]:
-    """The first judgments that could not be made, and how many there are."""
     from engine.report.run import unscored_table
 
     table = unscored_table(results)

@@ -186,7 +186,6 @@ class ScoresPanel(QWidget):
         self.restyle()
 
     def restyle(self) -> None:
-        """Fit the list of what could not be judged to its rows and the size of the text."""
         view, count = self._unscored_view, len(self._unscored)
         lines = min(count, _LINES_OF_UNSCORED) + 2
         view.setFixedHeight(lines * view.verticalHeader().defaultSectionSize())
@@ -249,7 +248,7 @@ class FiguresPanel(QWidget):
         self._arrange(1)
 
     def show_scores(self, scores: Scores | None) -> None:
-        """Draw the figures of these scores; explanations change none of them."""
+        # Explanations change none of the figures: these are drawn anew only where the labels are others.
         evaluation = scores.evaluation if scores else None
         before, self._evaluation = self._evaluation, evaluation
         if scores is not None:
@@ -263,7 +262,7 @@ class FiguresPanel(QWidget):
             self.restyle()
 
     def restyle(self) -> None:
-        """Draw where the theme is another, or nothing is drawn yet; where nobody looks, once it is shown."""
+        # Drawing takes long: it waits where nobody looks, and is done again only in another theme.
         dark = is_dark(QGuiApplication.palette())
         if self._evaluation is not None and self.isVisible() and self._dark is not dark:
             self._dark = dark

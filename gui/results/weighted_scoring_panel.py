@@ -159,7 +159,7 @@ class WeightedScoringPanel(QWidget):
         self._decide()
 
     def _change_basis(self, basis: Basis | None) -> None:
-        """What is under way for another run or other labels counts no more."""
+        # What is under way is for another run or other labels.
         self._basis, self._again = basis, False
         for task in (self._fitting, self._weighing, self._finding):
             task.drop()
@@ -342,7 +342,7 @@ class WeightedScoringPanel(QWidget):
         return self._decided
 
     def _items_button(self) -> MenuButton:
-        """What a click on a bar does, for those who use no mouse."""
+        # What a click on a bar does, for those who use no mouse.
         self.items_button = MenuButton("Show in Review")
         shown = "Show the items of a winner or a margin in Review"
         name(self.items_button, shown, "Clicking a bar also shows its items")
@@ -361,7 +361,6 @@ class WeightedScoringPanel(QWidget):
             add_entry(self._margins_menu, text, partial(self._find_margins, low, high))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Side by side where both halves have room, else one below the other."""
         super().resizeEvent(event)
         parent = self.parentWidget()
         room = parent.width() if parent else self.width()
@@ -408,7 +407,7 @@ def _across(place: QRectF, margin: float) -> float:
 
 
 def _paint_part(painter: QPainter, place: QRectF, winner: HumanLabel, used: Colours) -> None:
-    """A part of a bar: of B striped, of ties dotted, for those who do not tell the colours apart."""
+    # Of B striped, of ties dotted, for those who do not tell the colours apart.
     painter.fillRect(place, QColor(used.of_label(winner)))
     painter.fillRect(place, QBrush(QColor(used.panel), _PATTERNS[winner]))
 
@@ -516,7 +515,7 @@ class MarginChart(Painted):
         return QRectF(side, line, self.width() - side - 12, self.height() - 4.8 * line)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Ask for the items of a bar, wherever above it the click is."""
+        # Anywhere above a bar: a low one could hardly be met.
         place = self._place()
         number_of_bin = int((event.position().x() - place.left()) * MARGIN_BINS / max(1.0, place.width()))
         there = place.contains(event.position()) and number_of_bin < len(self._bins)

@@ -275,7 +275,6 @@ class AnnotatorFilter(QWidget):
 
     @Slot()
     def clear(self) -> None:
-        """List all; whoever calls it lists again."""
         self._wanted_tag = None
         for box in (self.state, self.tag):
             box.setCurrentIndex(0)

@@ -115,7 +115,6 @@ class OrdersView(QWidget):
     def show_raw_predictions(
         self, raw_predictions: Sequence[RawPrediction], together: Sequence[float], panel: bool = False
     ) -> None:
-        """Show what each says of the item's own A and B, and the probabilities of the judgment."""
         shown = [(ORDER_NAMES[reading.order], own_shares(reading)) for reading in raw_predictions]
         if together:
             of_orders = "Both orders" if len(raw_predictions) > 1 else "Only this order was used"
@@ -158,7 +157,6 @@ class MethodsView(QWidget):
         return height if samples.isHidden() else height - inside
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
-        """Show what these say, or nothing where there are letters alone."""
         read = [reading for reading in raw_predictions if not reading.label_alone]
         reasons = any(reading.method is Method.CHAIN_OF_THOUGHT for reading in read)
         panel = self.of_jury = any(reading.judge for reading in raw_predictions)

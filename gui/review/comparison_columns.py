@@ -183,7 +183,7 @@ class ComparisonColumns(QObject):
 
     @property
     def _beside(self) -> tuple[int, ...]:
-        """What is ticked, without the open run, which has the first column anyway."""
+        # Without the open run, which has the first column anyway.
         space = self._workspace
         absent = {space.run and space.run.id, _HUMAN if space.gold is None else None}
         return tuple(each for each in self._runs if each not in absent)[:MOST_BESIDE]
@@ -232,7 +232,6 @@ class ComparisonColumns(QObject):
     # What is shown
 
     def arrange(self) -> None:
-        """Show the columns, or the card in their place, as is wanted by now."""
         self._read()
         desk, on = self._desk, self.on and self._dataset != ""
         editor = desk.card.editor

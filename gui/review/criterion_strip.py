@@ -2,7 +2,7 @@
 buttons for a label and the way back, a field for an explanation.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -82,7 +82,7 @@ class CriterionStrip(QtWidgets.QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Shorten the longest names until all buttons stand in as many rows as they need without marks."""
+        # As many rows as without marks, else the card would jump from item to item: long names give way.
         metrics = self.fontMetrics()
         names = [words(row.criterion).capitalize() for row in self._rows]
         if not names:
@@ -155,24 +155,25 @@ class OverrideButtons(QtWidgets.QWidget):
     undo_wanted = Signal()
     redo_wanted = Signal()
 
-    def __init__(
-        self, labels: Mapping[Preference, QtWidgets.QAbstractButton], edit: str, what: str, gap: int
-    ) -> None:
-        """`edit`: the text of the button that edits, `what`: its accessible name."""
+    def __init__(self, wide: bool) -> None:
         super().__init__()
-        self.labels, self._edit = labels, edit
-        self.edit = made(edit, self.edit_wanted.emit, what)
-        self.undo = made("Undo (U)", self.undo_wanted.emit)
-        self.redo = made("Redo (Shift+U)", self.redo_wanted.emit)
-        flow = FlowLayout(self, gap=gap, whole=True)
-        for button in (*labels.values(), self.edit, self.undo, self.redo):
-            flow.addWidget(button)
-        self._words = {button: button.text() for button in labels.values()}
-        for label, button in labels.items():
+        said, own = ("Override the label with", "another") if wide else ("Your label:", "your")
+        self.labels: dict[Preference, QtWidgets.QAbstractButton] = {}
+        for label in PREFERENCES:
+            self.labels[label] = button = QtWidgets.QPushButton() if wide else compact_button()
+            what, letter = f"{said} {LABEL_WORDS[label]}", LETTERS[label]
+            name(button, f"{what}, key {letter}", f"{what} ({letter})")
             button.setCheckable(True)
             press_once(button)
             button.clicked.connect(partial(self._want_label, label))
+        self.edit = made("", self.edit_wanted.emit, f"Write {own} explanation, key E")
+        self.undo = made("Undo (U)", self.undo_wanted.emit)
+        self.redo = made("Redo (Shift+U)", self.redo_wanted.emit)
+        flow = FlowLayout(self, gap=6 if wide else 4, whole=True)
+        for each in (*self.labels.values(), self.edit, self.undo, self.redo):
+            flow.addWidget(each)
         guard(self)
+        self.set_narrow(not wide)
         self.show_state(None, "", "", False)
         self.restyle()
 
@@ -186,9 +187,11 @@ class OverrideButtons(QtWidgets.QWidget):
         self.edit.setEnabled(not writing)
 
     def set_narrow(self, narrow: bool) -> None:
-        for button, text in self._words.items():
+        for label, button in self.labels.items():
+            one = label in (Preference.A, Preference.B)
+            text = f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}"
             button.setText("" if narrow else text)
-        self.edit.setText("Edit (E)" if narrow else self._edit)
+        self.edit.setText("Edit (E)" if narrow else "Edit explanation… (E)")
 
     def restyle(self) -> None:
         side = self.fontMetrics().height()
@@ -200,24 +203,6 @@ class OverrideButtons(QtWidgets.QWidget):
         # What is effective is shown once it is stored, not when it is requested.
         self.labels[label].setChecked(not self.labels[label].isChecked())
         self.label_wanted.emit(label)
-
-
-def wide_buttons() -> OverrideButtons:
-    labels = {label: QtWidgets.QPushButton() for label in PREFERENCES}
-    for label, button in labels.items():
-        one = label in (Preference.A, Preference.B)
-        button.setText(f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}")
-        said = f"Override the label with {LABEL_WORDS[label]}"
-        name(button, f"{said}, key {LETTERS[label]}", f"{said} ({LETTERS[label]})")
-    return OverrideButtons(labels, "Edit explanation… (E)", "Write another explanation, key E", gap=6)
-
-
-def narrow_buttons() -> OverrideButtons:
-    labels = {label: compact_button() for label in PREFERENCES}
-    for label, button in labels.items():
-        said = f"Your label: {LABEL_WORDS[label]}"
-        name(button, said, f"{said} ({LETTERS[label]})")
-    return OverrideButtons(labels, "Edit (E)", "Write your explanation, key E", gap=4)
 
 
 class _Field(QtWidgets.QPlainTextEdit):
@@ -249,8 +234,8 @@ class _Field(QtWidgets.QPlainTextEdit):
 
 
 class ExplanationEditor(QtWidgets.QWidget):
-    saved = Signal(str)
-    left = Signal(str)  # without saving; the text is a draft
+    saved = Signal()
+    left = Signal()  # without saving; the text is a draft
 
     def __init__(self) -> None:
         super().__init__()
@@ -260,12 +245,12 @@ class ExplanationEditor(QtWidgets.QWidget):
         policy = QtWidgets.QSizePolicy.Policy
         self.field.setSizePolicy(policy.Expanding, policy.Preferred)
         name(self.field, "Your explanation")
-        self.field.saved.connect(self._save)
-        self.field.left.connect(self._leave)
+        self.field.saved.connect(self.saved)
+        self.field.left.connect(self.left)
         buttons = FlowLayout()
-        buttons.addWidget(made("Save (Ctrl+Enter)", self._save, "Save the explanation"))
+        buttons.addWidget(made("Save (Ctrl+Enter)", self.saved.emit, "Save the explanation"))
         leave = "Leave without saving; the text is kept as a draft"
-        buttons.addWidget(made("Leave (Esc)", self._leave, leave))
+        buttons.addWidget(made("Leave (Esc)", self.left.emit, leave))
         in_column((self.field, STRETCH), buttons, on=self, spacing=4)
 
     def begin(self, text: str, draft: str | None = None) -> None:
@@ -286,11 +271,3 @@ class ExplanationEditor(QtWidgets.QWidget):
     @property
     def changed(self) -> bool:
         return self.text.strip() != self._begun_with.strip()
-
-    @Slot()
-    def _save(self) -> None:
-        self.saved.emit(self.text)
-
-    @Slot()
-    def _leave(self) -> None:
-        self.left.emit(self.text)

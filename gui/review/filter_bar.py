@@ -203,14 +203,14 @@ class FilterBar(QWidget):
 
     @property
     def request(self) -> Filters:
-        """What is to be listed. Who labels blind learns nothing by a filter of labels."""
+        # Who labels blind learns nothing by a filter of labels.
         chosen = self._chosen
         told = Filters(criterion=chosen.criterion, text=chosen.text, labelled=chosen.labelled)
         return told if self._blind else chosen
 
     @property
     def part(self) -> frozenset[str] | None:
-        """The ids of the items of the chosen slice, which may tell of labels, too; None for all."""
+        # A slice may tell of labels, too.
         return None if self._blind else self.slices.ids
 
     @property
@@ -246,7 +246,6 @@ class FilterBar(QWidget):
         self._tell()
 
     def show_run(self, review: Review, run: StoredRun | None) -> None:
-        """Offer what makes sense for a run; what is chosen stays where it can."""
         self._fill_criteria(review.criteria, self.criterion.currentData())
         self._labelled, self._of_jury = review.labelled, run is not None and run.panel
         self._sure = run is not None and not run.submitted  # it says how sure it is of its labels

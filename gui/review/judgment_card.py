@@ -10,7 +10,7 @@ from engine.core.formatting import capitalised, clipped, counted, number, percen
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
 from engine.core.methods import together
 from gui.review.card import CardBody, OrderBars
-from gui.review.criterion_strip import ExplanationEditor, compact_button, wide_buttons
+from gui.review.criterion_strip import ExplanationEditor, OverrideButtons, compact_button
 from gui.review.review_jobs import HIDDEN
 from gui.review.session import ReviewedJudgment, override_in_words, standing_in_words
 from gui.widgets.fields import FlowLayout
@@ -53,7 +53,7 @@ class JudgmentCard(QFrame):
         self.by, self.earlier = hint(""), compact_button()
         self.human_badge, self.human, self.human_from = LabelBadge(), plain_label(), OneLine()
         self.annotators_heading, self.annotators = heading("Labels of annotators"), plain_label()
-        self.buttons = wide_buttons()
+        self.buttons = OverrideButtons(wide=True)
         # The key of the second is in its tool tip: the marks need the room.
         self.each_method, self.prompt = compact_button(), compact_button("Prompt…")
         self._lay_out()

@@ -148,7 +148,6 @@ class JudgmentDesk(QWidget):
 
     @property
     def _no_readings(self) -> str:
-        """Why there is nothing that the model read of the open judgment; empty where there is."""
         judgment = self.session.judgment
         if not self.session.may_see:
             return HIDDEN
@@ -263,7 +262,7 @@ class JudgmentDesk(QWidget):
     def finish_writing(self) -> None:
         """Save what is being written, if it is new; where another run is open now, keep it as a draft."""
         if self.writing and self.session.run is not None:
-            self._save(self.card.editor.text)
+            self._save()
         elif self.writing:
             item_id = self.session.item_id
             self._put_aside(f"Another run is open. What you wrote of item {item_id} is a draft.")
@@ -286,16 +285,16 @@ class JudgmentDesk(QWidget):
             self.focus_free.emit()
         self.card.close_editor()
 
-    @Slot(str)
-    def _save(self, text: str) -> None:
-        change = self.session.save(text, self.card.editor.changed)
+    @Slot()
+    def _save(self) -> None:
+        change = self.session.save(self.card.editor.text, self.card.editor.changed)
         self._close_editor()
         self._carry_out(change)
         self._show()
 
-    @Slot(str)
-    def _leave(self, text: str) -> None:
-        self.session.leave(text, self.card.editor.changed)
+    @Slot()
+    def _leave(self) -> None:
+        self.session.leave(self.card.editor.text, self.card.editor.changed)
         self._close_editor()
         self._show()
 
@@ -325,7 +324,7 @@ class JudgmentDesk(QWidget):
 
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
-        """Something will not be stored: what was written is there again."""
+        # It will not be stored: what was written is there again.
         for word in annotations_in(what):
             if word.kind is AnnotationKind.OVERRIDE and self.session.lost(word.key):
                 self.edit()
@@ -406,7 +405,6 @@ class ItemQueue(QObject):
 
     @Slot()
     def confirm(self) -> None:
-        """Agree with all effective labels that are wanted of the item; or adjudicate the open judgment."""
         if self._desk.session.adjudicating:
             self._reviewer.who.then(self._adjudicate)
         else:
@@ -418,7 +416,7 @@ class ItemQueue(QObject):
 
     @Slot()
     def take_back(self) -> None:
-        """The item is to do; labels that were accepted stay until others are given."""
+        # Labels that were accepted stay until others are given.
         progress, item_id = self._reviewer.progress, self._desk.session.item_id
         if self._shown is None:
             return
@@ -441,7 +439,6 @@ class ItemQueue(QObject):
             self._reviewer.who.then(partial(self._finish, self._shown, state))
 
     def _adjudicate(self) -> None:
-        """As most annotators say, where it is not adjudicated; on to the next one."""
         key = self._desk.session.key
         self._desk.finish_writing()
         if self._shown is not None and self._desk.adjudicate():

@@ -164,7 +164,7 @@ class NoteLine(QtWidgets.QWidget):
 
     @Slot(str)
     def _follow(self, which: str) -> None:
-        """Of an item, by its content's hash or its id, the note or its draft is another one."""
+        # A note tells the hash of an item's content, a draft its id.
         if self._item is not None and which in (self._item.content_hash, self._item.item_id):
             self.show_item(self._item, self._hides)
 

@@ -172,7 +172,7 @@ class HealthLine(OneLine):
         self.setVisible(bool(text))
 
 
-class _Line(QFrame):
+class ListLine(QFrame):
     """A remark on the list, with buttons that list otherwise below it."""
 
     wanted = Signal(object)  # a ListOrder, None for all items again
@@ -189,7 +189,7 @@ class _Line(QFrame):
         return offered
 
 
-class WantedLine(_Line):
+class WantedLine(ListLine):
     def __init__(self) -> None:
         super().__init__()
         self.show_all = self.offer("Show all", None, "Show all items again")
@@ -203,7 +203,7 @@ class WantedLine(_Line):
             self.text.setText(visible(f"{shown:,}{of_all} {items}: {wanted.words}"))
 
 
-class AlikeLine(_Line):
+class AlikeLine(ListLine):
     def __init__(self) -> None:
         super().__init__("All uncertainties are alike: this order means nothing.")
         differing = "List the items first whose labels differ from the human ones"
@@ -216,14 +216,7 @@ class AlikeLine(_Line):
         self.setVisible(order is ListOrder.UNCERTAINTY and items >= _FEWEST_ALIKE and spread < _ALIKE)
 
 
-class NoSampleLine(_Line):
-    def __init__(self) -> None:
-        super().__init__(
-            "Use labels in this order to fit a calibration. They are not a random sample: for rates, win"
-            " rates or accuracy, label the random sample."
-        )
-        what = "List the items in the order of the random sample"
-        self.at_random = self.offer("Random sample", ListOrder.RANDOM, what)
-
-    def follow(self, order: ListOrder) -> None:
-        self.setVisible(order is ListOrder.MOST_UNCERTAIN)
+NO_SAMPLE = (
+    "Use labels in this order to fit a calibration. They are not a random sample: for rates, win rates or"
+    " accuracy, label the random sample."
+)

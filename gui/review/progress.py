@@ -257,7 +257,7 @@ class Progress(QObject):
         return said
 
     def follow_label(self, item_id: str) -> None:
-        """Count an item again: a label of it, which is all that counts of one criterion, may be given now."""
+        # This item alone: 100,000 are not counted again at each key.
         if (tally := self._kept) is not None:
             before, now = tally.states.pop(item_id, ReviewState.TO_DO), self.state(item_id)
             if now is not ReviewState.TO_DO:

@@ -47,7 +47,6 @@ class Review:
         return rows if self.shown is None else [self.shown(row) for row in rows]
 
     def listed(self, criterion: str | None, item_id: str) -> "Sequence[ReviewRow]":
-        """Those that the list shows of an item: on one criterion alone, or on all."""
         return [row for row in self.of_item(item_id) if criterion in (None, row.criterion)]
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:

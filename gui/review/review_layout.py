@@ -199,7 +199,7 @@ class ReviewLayout(PageSplitter):
 
     @Slot()
     def _begin(self) -> None:
-        """The card is as high as it wants to be, but most of the room is for the texts."""
+        # The card is as high as it wants to be, but most of the room is for the texts.
         room, card = sum(self.sizes()), self._desk.card
         if self._for_methods or self._by_annotator or not room or not card.open or card.isHidden():
             return
@@ -210,7 +210,6 @@ class ReviewLayout(PageSplitter):
 
     @Slot(bool)
     def _make_room_for_methods(self, wanted: bool) -> None:
-        """Let the texts give what the methods need to be seen, and have it back afterwards."""
         if self._desk.card.isHidden() or wanted == self._for_methods:
             return
         self._for_methods = wanted
@@ -224,7 +223,6 @@ class ReviewLayout(PageSplitter):
 
     @Slot(bool)
     def _make_room(self, for_card: bool) -> None:
-        """Give the texts what a folded card leaves, and the card its height again once it opens."""
         reading, card = self.sizes()
         self._for_methods = False
         self._desk.lay_out_now()

@@ -15,7 +15,7 @@ from gui.review import review_jobs
 from gui.review.annotators import AnnotatorFilter, Reviewer
 from gui.review.filter_bar import Controls, FilterBar
 from gui.review.judgment_desk import QueueLine
-from gui.review.notices import AlikeLine, NoSampleLine, WantedLine
+from gui.review.notices import NO_SAMPLE, AlikeLine, ListLine, WantedLine
 from gui.review.review_jobs import Listing, Review, ReviewScope
 from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
 from gui.review.session import ReviewSession
@@ -63,7 +63,9 @@ class ReviewList(QWidget):
 
         self.table = ReviewTableModel(self.progress.state, begun, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
-        self.wanted_line, self.alike, self.no_sample = WantedLine(), AlikeLine(), NoSampleLine()
+        self.wanted_line, self.alike, self.no_sample = WantedLine(), AlikeLine(), ListLine(NO_SAMPLE)
+        what = "List the items in the order of the random sample"
+        self.at_random = self.no_sample.offer("Random sample", ListOrder.RANDOM, what)
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
@@ -276,7 +278,7 @@ class ReviewList(QWidget):
         self._follow_criterion()
 
     def _follow_criterion(self) -> None:
-        """What is chosen above the list is labelled, accepted and counted, also while the list is made."""
+        # At once: what is chosen is labelled, accepted and counted also while the list is still made.
         criterion = self.filters.request.criterion
         if criterion != self.progress.criterion:
             self.progress.follow_criterion(criterion)
@@ -311,7 +313,7 @@ class ReviewList(QWidget):
         self.view.hits.search = Search(request.text)
         self.table.show_listing(self.review, listing, run.dataset, request)
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
-        self.no_sample.follow(order)
+        self.no_sample.setVisible(order is ListOrder.MOST_UNCERTAIN)
         self.alike.follow(order, shown, listing.spread, self.review.labelled)
         self.progress.follow_list([item.item_id for item in listing.items])
         self._show_progress()
@@ -355,7 +357,7 @@ class ReviewList(QWidget):
 
     @Slot(int, Qt.SortOrder)
     def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
-        """As the order of that name is chosen; the third click on a title has the dataset's again."""
+        # The third click on a title has the dataset's order again.
         self.filters.choose_order(TITLE_ORDERS.get((column, direction), ListOrder.DATASET))
 
     @Slot()

@@ -440,7 +440,6 @@ class ReviewPage(Page):
         parts[(place + by) % len(parts)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _read_on(self) -> None:
-        """Scroll what is said of the open judgment one page further, or back to the top from its end."""
         if not self.beside.on:
             self.desk.card.set_folded(False)
         bars = [place.verticalScrollBar() for place in self.beside.places]

@@ -57,7 +57,7 @@ class Search:
 
 
 def hit_style(widget: QWidget) -> QTextCharFormat:
-    """How a hit looks: by its ground, and underlined for those who do not see its colour."""
+    # Underlined, too, for those who do not see the colour of its ground.
     style = QTextCharFormat()
     style.setBackground(QColor(colours(widget.palette()).hit_ground))
     style.setFontUnderline(True)
@@ -86,7 +86,6 @@ class HitDelegate(QStyledItemDelegate):
 
 
 def _draw(painter: QPainter, place: QRect, text: str, spans: Spans, option: Option) -> None:
-    """Draw one line of text, its end left out where there is no room, with its hits."""
     fitting = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
     layout = QTextLayout(fitting, option.font)
     wrapping = QTextOption()
@@ -247,7 +246,6 @@ class ReviewTableModel(HeadedModel):
         return [each for each in begun if self._criterion in (None, each) or not each]
 
     def _found_in(self, item: "ReviewItem") -> str:
-        """The first of its texts and of what is said of it that a search finds; else the instruction."""
         if not self._search:
             return str(self._texts[""][item.position]) if self._texts else ""
         texts = {whose: column[item.position].as_py() for whose, column in self._texts.items()}
@@ -368,7 +366,7 @@ class ItemView(RowsView):
             self.setColumnWidth(column, width)
 
     def fit_rows(self) -> None:
-        """Keep some rows in sight, too, however much there is around."""
+        # Some rows are in sight, however much there is around.
         super().fit_rows()
         rows = self.verticalHeader().defaultSectionSize() * _FEWEST_ROWS
         header, bar = self.horizontalHeader(), self.horizontalScrollBar()

@@ -77,8 +77,8 @@ class ReviewSession:
         self._review: Review | None = None
         self._asked: dict[JudgmentKey, _Own] = {}  # not stored yet
         self._saving: JudgmentKey | None = None
-        self._left: list[_Left] = []  # the way by which an annotator came to the item without a key of their
-        self._left_before: list[_Left] = []  # by which they came to the item that was open before
+        self._left: list[_Left] = []  # the way by which the list came to the item by itself
+        self._left_before: list[_Left] = []  # by which it came to the item that was open before
 
     # Which judgment is open
 
@@ -150,7 +150,6 @@ class ReviewSession:
         return run.results.judged[place] if run is not None and place is not None else None
 
     def _place(self, item_id: str) -> int | None:
-        """Of an item among the judged; None where the run is not open any more, or does not have it."""
         return self._review.places.get(item_id) if self.run is not None and self._review is not None else None
 
     # What is shown
@@ -225,11 +224,10 @@ class ReviewSession:
     # What an annotator requests
 
     def change(self, key: JudgmentKey, label: Preference) -> Change:
-        """Let an annotator's label stand for the model's; their own explanation stays."""
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
-        if not self.adjudicating:  # what is adjudicated is no label of their
+        if not self.adjudicating:  # what is adjudicated is no label of theirs
             self._blind.given.add(key)
         if self._effective_label(key) is label:
             if not self.adjudicating and (blind or (by and author not in by)):
@@ -252,12 +250,9 @@ class ReviewSession:
         return self.change(self.key, label)
 
     def undo(self) -> Change:
-        if (left := self._last_left) is not None:
-            elsewhere = left.item_id if left.item_id != left.to else ""
-            return self._take_back(self._standing_of(left), item_id=elsewhere)
-        step = to_undo(self._steps)
-        if step is not None:
-            return self._take_back([step])
+        steps, elsewhere = self._undoable
+        if steps:
+            return self._take_back(steps, item_id=elsewhere)
         standing = self._standing(self.key)
         if standing is not None and self.may_see:
             author = visible(clipped(standing.author))
@@ -297,23 +292,24 @@ class ReviewSession:
         self._left = self._left_before[:-1]
 
     @property
-    def _last_left(self) -> _Left | None:
-        """The item that was left by itself for the open one, where nothing was done or undone since."""
-        left = next((left for left in reversed(self._left) if self._standing_of(left)), None)
-        if left is None or left.to != self.item_id:
-            return None
+    def _undoable(self) -> tuple[Sequence[AnnotatorStep], str]:
+        """The steps that undo takes back, the first of which is told, and their item where it is another one,
+        which was left by itself for the open one; nothing was done or undone since.
+        """
         own = to_undo(self._steps)
-        return left if own is None or own.at <= max(left.said) else None
+        left = next((left for left in reversed(self._left) if self._standing_of(left)), None)
+        if left is None or left.to != self.item_id or (own is not None and own.at > max(left.said)):
+            return ([own] if own is not None else []), ""
+        return self._standing_of(left), left.item_id if left.item_id != left.to else ""
 
     def _standing_of(self, left: _Left) -> list[AnnotatorStep]:
         return [step for step in self._steps_of(left.item_id) if step.at in left.said and step.undone is None]
 
     @property
     def _undo_in_words(self) -> str:
-        left = self._last_left
-        step = self._standing_of(left)[0] if left is not None else to_undo(self._steps)
-        where = f" on item {visible(clipped(left.item_id))}" if left and left.item_id != left.to else ""
-        return f"{step_in_words(step)}{where}" if step is not None else ""
+        steps, elsewhere = self._undoable
+        where = f" on item {visible(clipped(elsewhere))}" if elsewhere else ""
+        return f"{step_in_words(steps[0])}{where}" if steps else ""
 
     @property
     def _steps(self) -> Sequence[AnnotatorStep]:
@@ -347,7 +343,6 @@ class ReviewSession:
         return run.results.explanation(judgment) or "", self._drafts.of(run.id, self.key)
 
     def save(self, text: str, changed: bool) -> Change:
-        """Let what was written stand for the explanation, where it is new."""
         self.writing, key = False, self.key
         own = self._own(key)
         if self._opened.author not in self._authors_of_label(key):

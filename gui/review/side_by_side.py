@@ -15,7 +15,7 @@ from engine.core.formatting import capitalised, clipped, percent, short_name, vi
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.settings.identity import StoredRun
-from gui.review.criterion_strip import ExplanationEditor, narrow_buttons
+from gui.review.criterion_strip import ExplanationEditor, OverrideButtons
 from gui.review.judgment_card import apart_in_words
 from gui.review.session import ReviewedJudgment, standing_in_words
 from gui.widgets.fields import FlowLayout
@@ -159,7 +159,7 @@ class _Column(QFrame):
 class OwnColumn(_Column):
     def __init__(self) -> None:
         super().__init__()
-        self.buttons = narrow_buttons()
+        self.buttons = OverrideButtons(wide=False)
         self.layout_.insertWidget(1, self.buttons)
 
     def show_own(self, shown: ColumnText, of: ReviewedJudgment) -> None:

@@ -206,7 +206,6 @@ def test_a_curve_can_be_stopped_and_too_few_labels_are_told_with_their_number(
 
 
 def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
-    """Choose by hand by what the items are divided."""
     choice = page.slices.choice
     qtbot.waitUntil(lambda: choice.by.findData(by) > 0)
     choice.by.setCurrentIndex(choice.by.findData(by))
@@ -217,7 +216,6 @@ def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
 
 
 def keep_to(qtbot: QtBot, page: ResultsPage, key: str | None) -> None:
-    """Choose one slice, or all."""
     choice = page.slices.choice
     keys = [None, *(part.key for part in choice.slicing.slices)]
     choice.parts.setCurrentIndex(keys.index(key))

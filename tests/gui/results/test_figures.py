@@ -140,7 +140,6 @@ def test_all_figures_are_drawn_once_list_the_items_of_each_spot_and_are_saved_an
 
 
 def check_that_items_are_listed(qtbot: QtBot, panel: FiguresPanel, name: str) -> None:
-    """By click and by menu."""
     view, spot = panel.views[name], spots(panel, name)[3]
     left, top, right, bottom = spot.box
     inner = view._inner()

@@ -130,7 +130,6 @@ def test_readings_that_carry_nothing_are_named_or_refused(
     names = scores.system.criteria
 
     def calibrated(*criteria: str) -> Scores:
-        """To frequencies on these."""
         frequencies = CriterionCalibration(0.0, (0.3, 0.1, -0.2, -0.2), None, 30)
         judge = judge_of_run(scores.results.run.identity)
         calibration = Calibration(judge, "gold.tsv", "d" * 64, dict.fromkeys(criteria, frequencies), {})
@@ -182,7 +181,6 @@ def test_weights_of_another_run_are_not_set_and_overrides_need_not_wait_for_any(
 
 
 def other_run(scores: Scores) -> Scores:
-    """The same judgments as those of another run."""
     results = scores.results
     run = replace(results.run, id=2, created=results.run.created + timedelta(days=1))
     return replace(scores, system=system_of_run(replace(results, run=run)))

@@ -51,7 +51,6 @@ def _is_listed(page: Page, run: int) -> bool:
 
 
 def tick(page: Page, *runs: int) -> None:
-    """Tick runs in the list of what can be read beside."""
     page.beside._list()
     for run in runs:
         page.until(partial(_is_listed, page, run))

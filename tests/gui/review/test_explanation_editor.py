@@ -66,7 +66,7 @@ def test_what_is_written_is_saved_when_one_moves_on_and_what_is_refused_is_there
     item_id = page.item
     page.write("nan")
     with page.signal(page.workspace.problem) as problem:
-        page.desk.card.editor.saved.emit("nan")
+        page.desk.card.editor.saved.emit()
     assert "nan" in str(problem.args[0])
     assert (page.desk.card.editing, page.desk.card.editor.text) == (True, "nan")
     assert not page.overrides

@@ -61,7 +61,6 @@ def file_of(folder: Path, name: str) -> Path:
 
 
 def opened(qtbot: QtBot, desk: AnnotationExchange, path: Path) -> AddWordsDialog:
-    """The dialog that counts a file."""
     desk.count([path])
     qtbot.waitUntil(lambda: desk.dialog is not None)
     assert desk.dialog is not None

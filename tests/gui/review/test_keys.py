@@ -42,7 +42,6 @@ class Keyboard:
             QTest.keyClick(window, getattr(Qt.Key, f"Key_{plain}"), modifier)
 
     def type(self, text: str) -> None:
-        """A text into the field that has the focus."""
         focused = QApplication.focusWidget()
         assert focused is not None
         QTest.keyClicks(focused, text)

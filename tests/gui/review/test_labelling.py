@@ -266,7 +266,6 @@ def test_opened_again_it_goes_on_where_the_chosen_criterion_is_to_do(
 
 
 def reviews(page: Page) -> Reviews:
-    """What people have said of run 1, once all of it is stored and shown."""
     page.until(lambda: page.workspace.words.count == 0)
     page.until(lambda: not page.list._listing.busy and not page.list._reading.busy)
     with RunStore(page.workspace.store_path) as opened:

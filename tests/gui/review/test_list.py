@@ -54,7 +54,6 @@ def test_a_label_is_filtered_on_any_criterion_and_on_one_and_remembered(page: Pa
 
 
 def said(page: Page) -> list[str]:
-    """Which filters the folded panel says."""
     return [button.text() for button in page.list.filters.active.values() if button.isVisible()]
 
 
@@ -259,7 +258,6 @@ def test_a_hit_has_a_ground_of_its_own_on_which_text_is_read(used: Colours) -> N
 
 
 def search_for(page: Page, text: str) -> set[str]:
-    """The items that are listed once this is searched for; in other words than before."""
     page.listing(lambda: page.list.filters.search.setText(text))
     return listed(page)
 
@@ -492,7 +490,6 @@ def test_after_clear_and_a_filter_keys_are_keys(page: Page) -> None:
 
 
 def click_title(page: Page, column: int) -> None:
-    """Click on a title, and wait for the list."""
     header = page.list.view.horizontalHeader()
     page.list.view.horizontalScrollBar().setValue(header.sectionPosition(column))
     place = QPoint(header.sectionViewportPosition(column) + 8, header.height() // 2)

@@ -110,7 +110,6 @@ def test_the_list_is_filtered_by_state_and_the_name_is_not_looked_up_for_each_it
 
 
 def narrow_to(page: Page, box: QComboBox, data: str) -> None:
-    """Choose in one of a person's filters, and wait for the one item that passes."""
     pick(box, data)
     page.until(lambda: page.list.shown == 1)
 
@@ -569,7 +568,6 @@ def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(page: Page
 
 
 def choose_random(page: Page) -> list[str]:
-    """List the random sample; its first items."""
     page.list.filters.choose_order(ListOrder.RANDOM)
     drawn = drawn_by(page)
     page.until(lambda: page.list.table.row_of(drawn[0]) == 0)
@@ -629,7 +627,7 @@ def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(page
     page.list.list_again()
     page.until(lambda: page.list.table.row_of(first) == page.list.shown - 1)
     assert page.list.table.row_of(second) == 0
-    line.at_random.click()
+    page.list.at_random.click()
     assert filters.list_order is ListOrder.RANDOM
     page.until(lambda: page.session.origin is Origin.RANDOM)
     assert not line.isVisible()

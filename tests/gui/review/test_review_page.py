@@ -313,7 +313,7 @@ def test_two_quick_overrides_do_not_lose_each_other_and_what_was_said_of_an_item
     page.press("JK")
     assert said[-1] == ""
     page.write("Mine.")
-    page.desk.card.editor.saved.emit("Mine.")
+    page.desk.card.editor.saved.emit()
     page.press("X")
     page.until(lambda: len(page.overrides) == 2)
     assert (page.overrides[1].preference, page.overrides[1].explanation) == (Preference.BOTH_BAD, "Mine.")

@@ -212,7 +212,6 @@ def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
 
 
 def rows_seen(page: Page) -> int:
-    """How many items of the list are seen whole."""
     view = page.list.view
     seen = view.viewport().visibleRegion().boundingRect()
     table = page.list.table
@@ -223,10 +222,8 @@ def test_six_items_are_seen_whatever_is_folded_or_stands_side_by_side(small: Pag
     search = small.list.filters.search
     for filtered in (False, True):
         if filtered:
-            wanted = WantedItems(
-                1, Filters(label=Preference.A), "labels A, of which another page wants to know"
-            )
-            small.list_wanted(wanted)
+            words = "labels A, of which another page wants to know"
+            small.list_wanted(WantedItems(1, Filters(label=Preference.A), words))
             small.list.alike.show()
             small.list.filters.more.click()
         for keys in ("", "F", "V", "VFV"):  # nothing, folded, both, side by side
@@ -266,7 +263,6 @@ class WithIcons(QProxyStyle):
     """Fusion as many desktops ask for it: with icons on the buttons of dialogs."""
 
     def styleHint(self, hint: QStyle.StyleHint, *around: Any) -> int:  # noqa: N802 - Qt calls it
-        """One for these icons, else Fusion's own."""
         asked = hint is QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons
         return 1 if asked else super().styleHint(hint, *around)
 

@@ -41,7 +41,6 @@ class Window:
         self.full = False
 
     def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
-        """What Ada did with an item."""
         return self.results.steps(item, self.author)
 
     def say(self, draft: Annotation, _run_id: int, over: Sequence[str]) -> str:
@@ -58,7 +57,6 @@ class Window:
         self.run = OpenRun(self.results.with_annotators(Reviews(overrides), {}), GOLD)
 
     def store(self, change: Change, author: str = "Ada") -> None:
-        """What the store does with a change."""
         said, new = self.results.reviews.overrides, change.say
         assert isinstance(new, Annotation)
         at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=len(said))
@@ -286,7 +284,6 @@ def progress(qtbot: QtBot, space: Workspace) -> Progress:
 
 
 def mark(qtbot: QtBot, space: Workspace, progress: Progress, item_id: str, state: ReviewState) -> None:
-    """Mark an item, and hear that it is stored."""
     with qtbot.waitSignal(space.reviewed):
         progress.mark(item_id, state)
 

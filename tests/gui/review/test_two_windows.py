@@ -22,7 +22,6 @@ from tests.gui.review.steps import Open, Page
 
 @pytest.fixture
 def first(workspace: Workspace, store: Path, open_page: Open) -> Page:
-    """A window in which Ada labels."""
     return open_page()
 
 
