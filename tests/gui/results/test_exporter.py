@@ -164,7 +164,9 @@ def press_return(dialog: ExportDialog) -> None:
     QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
 
-def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
+def test_the_dialog_names_what_is_exported_and_a_judge_that_did_not_judge_before_and_after(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
     opened.weighted_scoring.controls["safety"].field.setValue(5)
     opened.weighted_scoring.save_as("safety first")
     dialog = dialog_of(opened, Form.REPORT)
@@ -178,6 +180,17 @@ def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
     assert "No technical problem in the" in dialog.health.text()
     assert not dialog.unfinished.isVisible()
     dialog.reject()
+    run = opened.workspace.run
+    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Hint("Stop."))
+    opened.workspace.run = replace(run, health=Health(30, True, (symptom,)))
+    dialog = dialog_of(opened, Form.LABELS)
+    assert dialog.health.text().startswith("The model does not judge: do not use its labels.")
+    assert "100 % of all labels" in dialog.health.text()
+    assert dialog.health.property("role") == "bad"
+    dialog.field.setText(str(tmp_path / "labels.tsv"))
+    told = exported(qtbot, opened, lambda: press_return(dialog))
+    assert "The model does not judge" in told.text
+    assert told.role == "problem"
 
 
 def test_a_submission_is_checked_against_the_dataset_as_the_run_read_it(
@@ -274,11 +287,11 @@ def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile_which_has_i
     assert len(read_submission(tmp_path / "labels.tsv").rows) == DEMO_ITEMS
 
 
-def test_an_unfinished_run_is_exported_only_where_that_is_meant(
+def test_an_unfinished_run_is_exported_only_where_that_is_meant_and_one_of_the_first_items_lacks_others(
     qtbot: QtBot, page: ResultsPage, demo_gold: Path, tmp_path: Path
 ) -> None:
-    judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), items=4)
-    open_run(qtbot, page, 2)
+    settings, store = JudgeSettings(mode=Mode.LABELS, context=4096), page.workspace.store_path
+    open_run(qtbot, page, judge(store, demo_gold, settings, items=4))
     dialog = dialog_of(page, Form.LABELS)
     assert dialog.unfinished.isVisible()
     assert "26 items are missing in the file" in dialog.unfinished.text()
@@ -287,33 +300,10 @@ def test_an_unfinished_run_is_exported_only_where_that_is_meant(
     said = exported(qtbot, page, lambda: press_return(dialog))
     assert "Checked against gold.tsv: ids missing (26 of 30)" in said.text
     assert said.role == "note"
-
-
-def test_a_run_of_the_first_items_does_not_answer_its_dataset(
-    qtbot: QtBot, page: ResultsPage, demo_gold: Path, tmp_path: Path
-) -> None:
     part = replace(load_dataset(demo_gold).head(4), path=demo_gold)
-    judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), dataset=part)
-    open_run(qtbot, page, 2)
-    said = exported(qtbot, page, lambda: page.export(Form.LABELS, tmp_path / "part.tsv"))
+    open_run(qtbot, page, judge(store, demo_gold, settings, dataset=part))
+    said = exported(qtbot, page, lambda: page.export(Form.LABELS, tmp_path / "first.tsv"))
     assert "ids missing (26 of 30)" in said.text
-
-
-def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
-) -> None:
-    run = opened.workspace.run
-    assert run is not None
-    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Hint("Stop."))
-    opened.workspace.run = replace(run, health=Health(30, True, (symptom,)))
-    dialog = dialog_of(opened, Form.LABELS)
-    assert dialog.health.text().startswith("The model does not judge: do not use its labels.")
-    assert "100 % of all labels" in dialog.health.text()
-    assert dialog.health.property("role") == "bad"
-    dialog.field.setText(str(tmp_path / "labels.tsv"))
-    said = exported(qtbot, opened, lambda: press_return(dialog))
-    assert "The model does not judge" in said.text
-    assert said.role == "problem"
 
 
 @pytest.mark.slow

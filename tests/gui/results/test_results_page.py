@@ -254,39 +254,23 @@ def test_no_two_tables_are_called_alike(qtbot: QtBot, opened: ResultsPage) -> No
     } <= set(names)
 
 
-def test_people_have_intervals_also_where_the_dataset_has_no_human_labels(
+def test_people_among_themselves_stand_beside_the_judge_at_once_also_without_human_labels(
     qtbot: QtBot, opened: ResultsPage
 ) -> None:
-    space = opened.workspace
-    for judged in space.run.results.judged[:12]:
-        for author in ("Ada", "Ben"):
-            said = new_review(judged.item_id, author, confirmed={"safety": Preference.A})
-            with qtbot.waitSignal(space.reviewed):
-                space.say(said)
-    results = space.run.results
-    alone = done(measure_labels(results, None, own=space.run.dataset))
-    [annotators] = [section for section in alone.sheet.sections if section.key == "people"]
-    [table] = annotators.parts
-    assert isinstance(table, Table)
-    assert table.texts()[0][:3] == ["safety", "2", "12"]
-    assert re.fullmatch(r"100\.0 \([\d.]+ to 100\.0\)", table.texts()[0][3])
-    without = done(measure_labels(results, None, known=[alone]))
-    assert without.own is None
+    space, before = opened.workspace, opened.measurer.scores
 
+    def say(item: str, author: str, label: Preference) -> None:
+        with qtbot.waitSignal(space.reviewed):
+            space.say(new_review(item, author, confirmed={"safety": label}))
 
-def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, opened: ResultsPage) -> None:
     assert table_of(opened, "pairs").rowCount() == 0
-    before = opened.measurer.scores
-    for author, label in (("Ada", Preference.A), ("W" * 255, Preference.B)):
-        new = new_review("1", author, confirmed={"safety": label})
-        with qtbot.waitSignal(opened.workspace.reviewed):
-            opened.workspace.say(new)
+    say("1", "Ada", Preference.A)
+    say("1", "W" * 255, Preference.B)
     measured(qtbot, opened)
-    annotators = table_of(opened, "people").as_text().split("\n")
-    assert annotators[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
     shown = table_of(opened, "people")
+    assert shown.as_text().split("\n")[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
     view = next(each for each in opened.findChildren(QTableView) if each.model() is shown)
-    with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
+    with qtbot.waitSignal(space.listing_wanted) as wanted:
         view.setFocus()
         view.setCurrentIndex(view.model().index(0, 3))
         qtbot.keyClick(view, Qt.Key.Key_Return)
@@ -294,13 +278,22 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
     assert (asked.words, asked.filters.criterion) == ("annotators disagree on safety", "safety")
     assert asked.filters.ids == {"1"}
     pairs = table_of(opened, "pairs").as_text()
-    assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t" in pairs
-    assert "\tthe judge\t" in pairs
-    assert "\tthe human labels\t" in pairs
+    for part in (f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t", "\tthe judge\t", "\tthe human labels\t"):
+        assert part in pairs
     assert "safety\tall, in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
     after = opened.measurer.scores
     assert after.evaluation.labels is before.evaluation.labels  # nothing is measured again
     assert after.explained
+    for judged in space.run.results.judged[1:12]:
+        for author in ("Ada", "Ben"):
+            say(judged.item_id, author, Preference.A)
+    alone = done(measure_labels(space.run.results, None, own=space.run.dataset))
+    [annotators] = [section for section in alone.sheet.sections if section.key == "people"]
+    [table, *_] = annotators.parts
+    assert isinstance(table, Table)
+    assert table.texts()[0][:3] == ["safety", "3", "12"]
+    assert re.fullmatch(r"[\d.]+ \([\d.]+ to [\d.]+\)", table.texts()[0][3])
+    assert done(measure_labels(space.run.results, None, known=[alone])).own is None
 
 
 def test_scores_of_a_run_of_copies_say_what_is_wrong_with_its_judge_in_a_table_of_which_no_line_is_cut(

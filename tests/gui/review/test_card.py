@@ -169,13 +169,6 @@ def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
     assert order[order.index(page.window().focusWidget()) + 1] is reasoning_samples.panes[0].view
 
 
-def test_a_run_of_letters_alone_shows_no_ways(page: Page) -> None:
-    assert not page.desk.card.each_method.isVisible()
-    assert not page.desk.card.body.methods.isVisible()
-    page.desk.card.toggle_methods()
-    assert not page.desk.card.body.at_methods
-
-
 A, B, GOOD, _ = Preference
 
 

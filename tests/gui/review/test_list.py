@@ -357,45 +357,31 @@ def choose_slice(page: Page, by: str, key: str) -> frozenset[str]:
     return slices.ids
 
 
-def test_a_slice_is_listed_alone_and_left(page: Page) -> None:
+def test_a_slice_is_listed_alone_and_left_and_a_filter_opens_a_criterion_that_passes(page: Page) -> None:
+    filters, review = page.list.filters, page.review
     ids = choose_slice(page, "longer", "A")
-    assert 0 < len(ids) < len(rows_of(page)) / 5
+    assert 0 < len(ids) < 30
     assert listed(page) == ids
-    assert page.list.filters.more.text() == "Filters: 1"
+    assert filters.more.text() == "Filters: 1"
     having = {row.item_id for row in rows_of(page) if row.human is B}
-    page.listing(lambda: pick(page.list.filters.labels["human"], "B"))
+    page.listing(lambda: pick(filters.labels["human"], "B"))
     assert listed(page) == ids & having
-    page.listing(page.list.filters.clear_all.click)
-    assert len(listed(page)) == len(rows_of(page)) / 5
-    assert page.list.filters.slices.ids is None
+    page.listing(filters.clear_all.click)
+    assert len(listed(page)) == 30
+    assert filters.slices.ids is None
     ids = choose_slice(page, "longer", "A")
     other = next(row.item_id for row in rows_of(page) if row.item_id not in ids)
     page.listing(lambda: page.list.choose(other))  # an item that is wanted leaves the slice
     assert page.item == other
-
-
-def test_who_labels_blind_is_not_told_labels_by_a_slice(page: Page) -> None:
-    ids = choose_slice(page, "label:safety", "both_good")
-    assert listed(page) == ids
-    page.listing(page.reviewer.blind_button.click)
-    assert len(listed(page)) == len(rows_of(page)) / 5
-    assert not page.list.filters.slices.isVisible()
-
-
-def test_letters_typed_in_the_search_are_no_keys_and_keys_leave_it(page: Page) -> None:
-    search = page.list.filters.search
-    for key in (Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape):
-        page.press("/")
-        assert search.hasFocus()
-        search.clear()
-        page.qtbot.keyClicks(search, "a bag")
-        assert search.text() == "a bag"
-        page.qtbot.keyClick(search, key)
-        if key == Qt.Key.Key_Escape:
-            assert search.text() == ""
-            page.qtbot.keyClick(search, key)
-        assert page.window().focusWidget() is page.list.view
-    assert not page.overrides
+    differing = {row.item_id for row in review.rows if row.differs_from_human}
+    assert 0 < len(differing) < 30
+    page.listing(filters.chips["differs_from_human"].click)
+    assert listed(page) == differing
+    page.list._go(0)
+    for _ in differing:
+        [row] = [entry for entry in review.of_item(page.item) if entry.criterion == page.session.criterion]
+        assert row.differs_from_human
+        page.list.step(1)
 
 
 def test_the_search_narrows_the_list_and_one_click_clears_it_also_where_nothing_passes(page: Page) -> None:
@@ -422,18 +408,6 @@ def test_the_search_narrows_the_list_and_one_click_clears_it_also_where_nothing_
     page.until(lambda: page.list.shown == 30)
     assert page.desk.isVisible()
     assert page.desk.isEnabled()
-
-
-def test_a_filter_opens_a_criterion_that_passes(page: Page) -> None:
-    review = page.review
-    differing = {row.item_id for row in review.rows if row.differs_from_human}
-    assert 0 < len(differing) < 30
-    page.list.filters.chips["differs_from_human"].click()
-    page.until(lambda: page.list.shown == len(differing))
-    for _ in differing:
-        [row] = [entry for entry in review.of_item(page.item) if entry.criterion == page.session.criterion]
-        assert row.differs_from_human
-        page.list.step(1)
 
 
 @pytest.mark.parametrize("hidden", [True, False])
@@ -473,10 +447,25 @@ def test_a_wanted_judgment_is_shown_though_filters_hide_it_and_before_the_one_lo
     assert (again.item, again.session.criterion) == ("9", "relevance")
 
 
-def test_after_clear_and_a_filter_keys_are_keys(page: Page) -> None:
+def test_letters_typed_in_the_search_are_no_keys_and_keys_clear_and_filters_leave_it(
+    page: Page,
+) -> None:
     filters = page.list.filters
+    search = filters.search
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape):
+        page.press("/")
+        assert search.hasFocus()
+        search.clear()
+        page.qtbot.keyClicks(search, "a bag")
+        assert search.text() == "a bag"
+        page.qtbot.keyClick(search, key)
+        if key == Qt.Key.Key_Escape:
+            assert search.text() == ""
+            page.qtbot.keyClick(search, key)
+        assert page.window().focusWidget() is page.list.view
+    assert not page.overrides
     page.press("/")
-    page.qtbot.keyClicks(filters.search, "the")
+    page.qtbot.keyClicks(search, "the")
     page.until(filters.clear_all.isVisible)
     filters.clear_all.setFocus()
     filters.clear_all.click()
@@ -527,8 +516,12 @@ def test_each_order_of_a_title_can_be_chosen_by_keys_and_marks_the_title(page: P
             assert marked(page) == (of, direction)
 
 
-def test_who_labels_blind_learns_nothing_by_a_title(page: Page) -> None:
+def test_who_labels_blind_learns_nothing_by_a_slice_or_a_title(page: Page) -> None:
+    ids = choose_slice(page, "label:safety", "both_good")
+    assert listed(page) == ids
     page.listing(page.reviewer.blind_button.click)
+    assert page.list.shown == 30
+    assert not page.list.filters.slices.isVisible()
     before = order(page)
     assert before is ListOrder.DATASET
     for column in (LABELS, MARKS):

@@ -226,20 +226,33 @@ def asked(page: Page) -> WhoDialog:
     return dialog
 
 
-def test_each_takes_back_only_his_own(page: Page) -> None:
-    workspace = page.workspace
+def test_each_takes_back_only_his_own_and_all_stand_under_a_heading_of_theirs(page: Page) -> None:
+    workspace, card = page.workspace, page.desk.card
+    assert card.annotators_heading.isHidden()
     page.say("X")
+    assert (card.annotators_heading.text(), card.annotators.text()) == (
+        "Labels of annotators",
+        "Ada: both bad",
+    )
+    assert not card.annotators_heading.isHidden()
+    part = card._parts.itemAt(2)
+    layout = part.layout() if part else None
+    assert layout is not None
+    column = [item.widget() if (item := layout.itemAt(place)) else None for place in range(3)]
+    assert column[:2] == [card.annotators_heading, card.annotators]
+    assert isinstance(column[2], QLabel)
+    assert column[2].text() == "Human label"  # of the dataset
     workspace.set_author("Ben & Co")
     with page.hears("This is Ada's: only Ada can undo it."):
         page.press("U")
     page.say("A")
-    assert page.desk.card.annotators.text() == "Ada: both bad, Ben & Co: A"
+    assert card.annotators.text() == "Ada: both bad, Ben & Co: A"
     page.say("U")
     assert [(each.author, each.undone is None) for each in page.overrides] == [
         ("Ada", True),
         ("Ben & Co", False),
     ]
-    assert page.desk.card.badge.text == "Both bad"
+    assert card.badge.text == "Both bad"
 
 
 def test_a_label_does_not_become_that_of_who_explains_nor_a_text_that_of_who_labels(
@@ -699,21 +712,3 @@ def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.chosen) as chosen:
         dialog.accept()
     assert chosen.args == [LARGEST_SEED]
-
-
-def test_labels_of_annotators_do_not_stand_under_the_heading_of_the_dataset(page: Page) -> None:
-    card = page.desk.card
-    assert card.annotators_heading.isHidden()
-    page.override("X")
-    assert (card.annotators_heading.text(), card.annotators.text()) == (
-        "Labels of annotators",
-        "Ada: both bad",
-    )
-    assert not card.annotators_heading.isHidden()
-    part = card._parts.itemAt(2)
-    layout = part.layout() if part else None
-    assert layout is not None
-    column = [item.widget() if (item := layout.itemAt(place)) else None for place in range(3)]
-    assert column[:2] == [card.annotators_heading, card.annotators]
-    assert isinstance(column[2], QLabel)
-    assert column[2].text() == "Human label"

@@ -34,14 +34,13 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
     assert wanted.args == ["Judge"]
 
 
-def test_items_are_listed_by_doubt_with_texts_and_judgment(page: Page) -> None:
-    table = page.list.table
+def test_items_are_listed_by_doubt_with_texts_and_judgment_and_gone_through_by_keys(page: Page) -> None:
+    table, card, text = page.list.table, page.desk.card, page.reading.a.view
     doubts = [table.index(row, UNCERTAINTY).data(SORT_ROLE) for row in range(table.rowCount())]
     assert doubts == sorted(doubts, reverse=True)
     assert page.context.text() == "30 items"
     item = next(item for item in page.dataset if item.id == page.item)
     assert (page.reading.instruction.text, page.reading.a.text) == (item.instruction, item.output_a)
-    card = page.desk.card
     human = item.gold[page.session.criterion]
     assert card.human.text() == human.explanation
     assert card.human_from.text() == "of gold.tsv"
@@ -49,14 +48,14 @@ def test_items_are_listed_by_doubt_with_texts_and_judgment(page: Page) -> None:
     assert card.explanation.text()
     assert len(table.index(0, LABELS).data(SORT_ROLE)) == 5
     assert table.index(0, INSTRUCTION).data().startswith(item.instruction[:20])
-
-
-def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdown(page: Page) -> None:
-    first, text = page.item, page.reading.a.view
+    card.toggle_methods()  # there is one alone: nothing to show
+    assert not (card.each_method.isVisible())
+    assert not (card.body.methods.isVisible())
+    assert not (card.body.at_methods)
     page.press("J")
-    assert page.item != first
+    assert page.item != item.id
     page.press("K")
-    assert page.item == first
+    assert page.item == item.id
     for key in "39":  # there is no ninth
         page.press(key)
         assert page.session.criterion == "truthfulness"
@@ -64,7 +63,7 @@ def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdo
     page.qtbot.keyClick(text, "M")
     assert page.markdown.isChecked()
     page.qtbot.keyClick(text, "J")
-    assert page.item != first
+    assert page.item != item.id
 
 
 def test_each_item_opens_with_the_criterion_that_put_it_there_which_stays_or_with_the_filtered_one(
