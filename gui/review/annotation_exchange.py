@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from engine.core.formatting import counted, file_stem, listed, visible
 from gui.review import review_jobs
-from gui.review.note_line import typed_in
+from gui.review.annotators import typed_in
 from gui.review.review_jobs import CountedFiles
 from gui.widgets import labels
 from gui.widgets.files import ask_target, let_choose_several

@@ -1,22 +1,36 @@
-"""Which systems stand beside the open run: chosen, remembered for each dataset, loaded, shown in columns."""
+"""Systems beside the open run: chosen, remembered for each dataset, loaded; their labels and explanations of
+one judgment in a column each. An annotator's own is the last.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 
-from engine.core.formatting import short_name, visible, words
+from engine.annotations.effective import EffectiveAnnotation, Reviews
+from engine.annotations.records import Annotation
+from engine.core.formatting import capitalised, clipped, percent, short_name, visible, words
+from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
+from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.settings.identity import StoredRun
-from gui.review import review_jobs, side_by_side
+from gui.review import review_jobs
+from gui.review.criterion_strip import ExplanationEditor, OverrideButtons
+from gui.review.judgment_card import apart_in_words
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.review_jobs import HIDDEN, OtherRun
-from gui.review.session import ReviewedJudgment
-from gui.review.side_by_side import ColumnText, SideBySide, system_name, whole_name
+from gui.review.session import ReviewedJudgment, standing_in_words
+from gui.widgets import labels
 from gui.widgets.actions import MenuButton, PanelMenu
-from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import STRETCH, as_column, button, hint, name
+from gui.widgets.fields import FlowLayout
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
+from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill
+from gui.widgets.labels import STRETCH, as_column, in_column, name
+from gui.widgets.text_views import TextPane
 from gui.widgets.views import ListView
 from gui.workspace.page import PageSplitter
 from gui.workspace.task_panel import TaskPanel
@@ -30,6 +44,226 @@ _MOST_DATASETS = 40
 _DEFAULT_SHARE = 50  # percent of the height of the page, for the columns
 _HUMAN = 0  # in the place of a run's id
 _WHAT = "Show other runs and submissions side by side with the open one (V shows and hides them)"
+_LEAST_LETTERS = 24  # across, of a column
+_LINE_HEIGHT = 125  # percent
+_EQUAL = 1000  # pixels, of which each column gets its share
+
+
+@dataclass(frozen=True)
+class ColumnText:
+    system: str
+    whole: str  # of its system's name
+    said: bool  # False where nothing is known of the item
+    label: HumanLabel | None = None
+    text: str | None = None
+    marks: Sequence[tuple[str, str, str]] = ()  # short words with their kind and tool tip
+    remark: str = ""  # a sentence above the explanation
+
+
+def column_of(run: StoredRun, judgment: AnyJudgment, override: EffectiveAnnotation | None) -> ColumnText:
+    remark, label, text = "No explanation.", None, None
+    marks: list[tuple[str, str, str]] = []
+    if isinstance(judgment, Unscored):
+        remark = f"{capitalised(judgment.reason)}."
+    else:
+        label, explanation = judgment.preference, judgment.explanation
+        if explanation is not None:
+            text = f"{explanation.text}{' (cut at the length limit)' if explanation.cut else ''}"
+            remark = ""
+    if isinstance(judgment, Judgment):
+        share = judgment.probabilities[PREFERENCES.index(judgment.preference)]
+        marks.append((percent(share), "plain", "The probability of this label"))
+        pill, tip = apart_in_words(judgment)
+        marks += [(pill, "warning", tip)] if pill else []
+    if override is not None:
+        remark = f"{remark} {standing_in_words(override)}.".strip()
+    return ColumnText(system_name(run), whole_name(run), True, label, text, marks, visible(remark))
+
+
+def human_column(human: Gold | None, gold: Path) -> ColumnText:
+    label = human.label if human else None
+    text = human.explanation if human else None
+    remark = "" if text else "No explanation." if label else "None."
+    return ColumnText("Human labels", str(gold), label is not None, label, text, remark=remark)
+
+
+def own_column(author: str, label: Preference | None, text: str | None, draft: str) -> ColumnText:
+    remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
+    remark = visible(f"{remark} {draft}".strip())
+    return ColumnText(f"You ({author})", author, label is not None, label, text, remark=remark)
+
+
+def annotator_columns(
+    reviews: Reviews, noted: Sequence[Annotation], shown: ReviewedJudgment
+) -> list[ColumnText]:
+    key = shown.judgment.key
+    given = reviews.given_on(key)
+    texts = {each.author: each.explanation for each in reviews.last_of_each(key) if not each.settles}
+    notes = {note.author: note for note in noted}
+    columns = []
+    for who in sorted({*given, *texts, *notes}):
+        label, note = given.get(who), notes.get(who)
+        marks = [("blind", "plain", "Labelled without seeing other labels")] if label and label.blind else []
+        marks += [(tag, "plain", "A tag of this annotator") for tag in (note.tags if note else ())]
+        remark = visible(f"Note: {note.text}") if note and note.text else ""
+        said = (label is not None, label.preference if label else None, texts.get(who))
+        columns.append(ColumnText(clipped(who), who, *said, marks, remark))
+    return columns
+
+
+def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
+    standing = shown.override
+    adjudicated = standing if standing is not None and standing.adjudicated else None
+    said = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
+    remark, whole = visible(f"{said} {shown.draft}".strip()), "The effective label for all annotators"
+    if adjudicated is None:
+        return ColumnText("To adjudicate", whole, said=False, remark=remark)
+    label, text = adjudicated.preference, adjudicated.explanation
+    return ColumnText("Adjudicated", whole, True, label, text, remark=remark)
+
+
+def system_name(run: StoredRun) -> str:
+    model = short_name(run.identity.model_name)
+    return model if run.submitted else f"{run.title}: {model}"
+
+
+def whole_name(run: StoredRun) -> str:
+    identity = run.identity
+    what = f"Submission {identity.model_path}" if run.submitted else f"{run.title}: {identity.model_name}"
+    made = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
+    return f"{what}\n{identity.dataset_path.name}, {run.judged:,} of {identity.items:,} items, {made}"
+
+
+class _Column(QtWidgets.QFrame):
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "panel")
+        self.shown: ColumnText | None = None
+        self.title = OneLine(role="heading")
+        self.badge = LabelBadge()
+        self.marks: list[Pill] = []
+        self.remark = plain_label(role="hint")
+        self.text = TextPane("", line_height=_LINE_HEIGHT)
+        self.text.view.setProperty("role", "flat")
+        self._head, self._filler = QtWidgets.QWidget(), QtWidgets.QWidget()
+        self._flow = FlowLayout(self._head, gap=6)
+        self._flow.addWidget(self.badge)
+        parts = (self.title, self._head, self.remark, (self.text, STRETCH), (self._filler, STRETCH))
+        self.layout_ = in_column(*parts, on=self, margins=(8, 4, 8, 6), spacing=4)
+        self._filler.hide()
+
+    def show_text(self, shown: ColumnText) -> None:
+        before, self.shown = self.shown, shown
+        if shown == before:
+            return
+        self.title.setText(one_line(shown.system))
+        set_tip(self.title, shown.whole)
+        self.setAccessibleName(one_line(f"{shown.system}: {LABEL_WORDS[shown.label]}"))
+        self.badge.show_label(shown.label)
+        self.badge.setVisible(shown.said)
+        labels.take_out(self._flow, self.marks)
+        self.marks = [Pill() for _ in shown.marks]
+        for pill, (word, kind, more) in zip(self.marks, shown.marks, strict=True):
+            self._flow.addWidget(pill)
+            pill.say(word, kind)
+            set_tip(pill, more)
+        self._head.setVisible(shown.said or bool(shown.marks))
+        labels.show_text(self.remark, shown.remark)
+        self.text.setVisible(bool(shown.text))
+        self._filler.setVisible(not shown.text)
+        if before is None or (shown.text, shown.system) != (before.text, before.system):
+            self.text.show_text(shown.text or "")  # else it stays where it is scrolled to
+        name(self.text.view, f"Explanation of {one_line(shown.system)}")
+
+
+class OwnColumn(_Column):
+    def __init__(self) -> None:
+        super().__init__()
+        self.buttons = OverrideButtons(wide=False)
+        self.layout_.insertWidget(1, self.buttons)
+
+    def show_own(self, shown: ColumnText, of: ReviewedJudgment) -> None:
+        self.show_text(shown)
+        self.badge.hide()  # the buttons say it
+        self._head.setVisible(bool(shown.marks))
+        label = shown.label if isinstance(shown.label, Preference) else None
+        self.buttons.show_state(label, of.undo, of.redo, of.writing)
+        self.text.setVisible(not of.writing and bool(shown.text))
+        self._filler.setVisible(not of.writing and not shown.text)
+        self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        # Else the parts would lie upon each other where the columns are low; so they are scrolled.
+        of_all = self.layout_.minimumHeightForWidth if self.text.isVisibleTo(self) else self.heightForWidth
+        needed = of_all(self.width())
+        if self.minimumHeight() != needed:
+            QTimer.singleShot(0, self, partial(self.setMinimumHeight, needed))
+
+    def take_editor(self, editor: ExplanationEditor) -> None:
+        self.layout_.addWidget(editor, 1)
+
+
+class SideBySide(QtWidgets.QWidget):
+    """All columns, at first as wide as each other, scrolled across where there is too little room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.own = OwnColumn()
+        self.systems: list[_Column] = []
+        self._markdown = False
+        self._row = QtWidgets.QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False, handleWidth=8)
+        self._row.setProperty("role", "content")
+        self._row.addWidget(self.own)
+        self._area = QtWidgets.QScrollArea(widgetResizable=True)
+        self._area.setWidget(self._row)
+        self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        in_column(self._area, on=self)
+        self.restyle()
+
+    @property
+    def texts(self) -> Sequence[ColumnText]:
+        return [column.shown for column in self.systems if column.shown is not None and not column.isHidden()]
+
+    @property
+    def views(self) -> Sequence[QtWidgets.QAbstractScrollArea]:
+        columns = [column for column in (*self.systems, self.own) if not column.isHidden()]
+        return [column.text.view for column in columns if not column.text.isHidden()]
+
+    def show_systems(self, texts: Sequence[ColumnText]) -> None:
+        before = sum(not column.isHidden() for column in self.systems)
+        while len(self.systems) < len(texts):
+            column = _Column()
+            column.text.set_markdown(self._markdown)
+            self._row.insertWidget(len(self.systems), column)
+            self.systems.append(column)
+            self.restyle()
+        for place, column in enumerate(self.systems):
+            column.setVisible(place < len(texts))
+            if place < len(texts):
+                column.show_text(texts[place])
+        if before != len(texts):
+            self._row.setSizes([_EQUAL] * self._row.count())
+
+    def set_markdown(self, on: bool) -> None:
+        self._markdown = on
+        for column in (*self.systems, self.own):
+            column.text.set_markdown(on)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange) and hasattr(self, "_area"):
+            self.restyle()
+
+    def restyle(self) -> None:
+        self.own.buttons.restyle()
+        least = self.fontMetrics().averageCharWidth() * _LEAST_LETTERS
+        for column in (*self.systems, self.own):
+            column.setMinimumWidth(least)
+        self._area.setMinimumHeight(self.fontMetrics().lineSpacing() * 8)
 
 
 class Chooser(MenuButton):
@@ -49,8 +283,8 @@ class Chooser(MenuButton):
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemChanged.connect(self._take_tick)
-        self._most = hint("")
-        self.add_button = button("Open &submission…", self._menu.close, "Open a submission file")
+        self._most = labels.hint("")
+        self.add_button = labels.button("Open &submission…", self._menu.close, "Open a submission file")
         self.add_button.clicked.connect(self.submission_wanted)
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
         action = QtWidgets.QWidgetAction(self)
@@ -266,12 +500,12 @@ class ComparisonColumns(QObject):
         if not self.on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
             return
         by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
-        opened = side_by_side.column_of(run.results.run, shown.judgment, by_other)
+        opened = column_of(run.results.run, shown.judgment, by_other)
         if self._desk.session.adjudicating:
             others = [opened, *([self._other_column(_HUMAN)] if shown.human else [])]
             notes = run.results.notes_on(self._hashes[shown.judgment.item_id])
-            others += side_by_side.annotator_columns(run.results.reviews, notes, shown)
-            own = side_by_side.adjudicated_column(shown)
+            others += annotator_columns(run.results.reviews, notes, shown)
+            own = adjudicated_column(shown)
         else:
             others = [opened, *map(self._other_column, self._beside)]
             if shown.hidden:
@@ -280,7 +514,7 @@ class ComparisonColumns(QObject):
             author = shown.reviewer
             texts = [each.explanation for each in shown.history if each.author == author and not each.undone]
             label = run.results.reviews.labels.get(author, {}).get(shown.judgment.key)
-            own = side_by_side.own_column(author, label, texts[-1] if texts else None, shown.draft)
+            own = own_column(author, label, texts[-1] if texts else None, shown.draft)
         self.columns.show_systems(others)
         self.columns.own.show_own(own, shown)
         if self.panel.isHidden():
@@ -298,7 +532,7 @@ class ComparisonColumns(QObject):
         shown, gold, other = self._shown, self._workspace.gold, self._others.get(which)
         assert shown is not None
         if which == _HUMAN:
-            return side_by_side.human_column(shown.human, gold.path if gold is not None else Path())
+            return human_column(shown.human, gold.path if gold is not None else Path())
         if other is None:
             remark = "Reading …" if self._reading.busy else "This run is not in the store any more."
             return ColumnText(f"Run {which}", "", said=False, remark=remark)
@@ -309,4 +543,4 @@ class ComparisonColumns(QObject):
             lacks = "Does not answer this item." if place is None else f"Has no criterion {words(criterion)}."
             return ColumnText(system_name(run), whole_name(run), said=False, remark=visible(lacks))
         override = other.results.overrides.get(shown.judgment.key)
-        return side_by_side.column_of(run, judgments[criterion][place], override)
+        return column_of(run, judgments[criterion][place], override)

@@ -27,7 +27,7 @@ from engine.results.run_results import load_reviews, submission_of
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.review.note_line import NoteDialog
+from gui.review.annotators import NoteDialog
 from gui.review.review_jobs import Review
 from gui.review.review_page import ReviewPage
 from gui.workspace.open_run import OpenRun

@@ -12,8 +12,14 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, Explanation, Judgment, RawPrediction
 from engine.core.methods import raw_prediction_of
-from gui.review.card import MethodsView, OrderBars, OrdersView, own_shares, said_of_each
-from gui.review.judgment_card import JudgmentCard
+from gui.review.judgment_card import (
+    JudgmentCard,
+    MethodsView,
+    OrderBars,
+    OrdersView,
+    own_shares,
+    said_of_each,
+)
 from gui.review.session import ReviewedJudgment
 from gui.widgets.actions import controls
 from gui.widgets.text_views import TextPane

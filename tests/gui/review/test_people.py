@@ -20,9 +20,8 @@ from engine.results.exports import as_json
 from engine.results.run_results import load_results, load_reviews
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
 from engine.store.run_store import RunStore
-from gui.review.annotators import WhoDialog
+from gui.review.annotators import NoteDialog, WhoDialog
 from gui.review.filter_bar import SeedDialog
-from gui.review.note_line import NoteDialog
 from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
 from gui.widgets.value_table import SORT_ROLE
 from gui.workspace.threads import ThreadName

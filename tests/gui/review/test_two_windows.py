@@ -12,7 +12,7 @@ from engine.annotations.effective import Reviews
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.results.run_weights import BY_HAND, RunWeights, WeightsChoice
-from gui.review.note_line import NoteDialog
+from gui.review.annotators import NoteDialog
 from gui.workspace.state import BLIND, NEXT_CRITERION, State
 from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace
