@@ -13,15 +13,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSiz
 
 from engine.core.formatting import capitalised, clipped, counted, number, percent, visible
 from engine.core.items import PREFERENCES, Method, Order, Preference
-from engine.core.judgments import (
-    AnswerLogProbs,
-    Explanation,
-    Judgment,
-    JudgmentKey,
-    RawPrediction,
-    SubmittedLabel,
-    Unscored,
-)
+from engine.core.judgments import AnswerLogProbs, Judgment, RawPrediction, SubmittedLabel, Unscored
 from engine.core.methods import among, mean_grade, raw_prediction_of, together
 from gui.review.criterion_strip import ExplanationEditor, OverrideButtons, compact_button
 from gui.review.review_jobs import HIDDEN
@@ -74,7 +66,6 @@ class OrderBars(Painted):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
-        """Show these raw predictions, or none; of one order alone, that the other was not read."""
         read = {reading.order: reading for reading in raw_predictions}
         orders = sorted(Order, key=lambda order: order not in read) if read else []
         self.show_lines("Orders", {ORDER_NAMES[order]: read.get(order) for order in orders})
@@ -356,7 +347,7 @@ class JudgmentCard(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setProperty("role", "panel")
-        self._key: JudgmentKey | None = None
+        self._key: object = None
         self._low_mass = self.folded = False
         self.fold = QToolButton(autoRaise=True, arrowType=Qt.ArrowType.DownArrow)
         self.badge, self.own = LabelBadge(big=True), hint("", wrap=False)
@@ -540,7 +531,7 @@ class JudgmentCard(QFrame):
     def _show_explanation(self, shown: ReviewedJudgment) -> None:
         self.stale.setVisible(shown.stale)
         self.stale.say(stale_in_words(shown), "warning")
-        own, text = _own_explanation(shown), shown.explanation
+        own, text = shown.own_explanation, shown.explanation
         cut = " (cut at the length limit)" if own is not None and own.cut and own.text == text else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
         nothing = _HIDDEN_PART if shown.hidden else nothing
@@ -585,13 +576,8 @@ def apart_in_words(judgment: Judgment) -> tuple[str, str]:
     return "", ""
 
 
-def _own_explanation(shown: ReviewedJudgment) -> Explanation | None:
-    judgment = shown.judgment
-    return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
-
-
 def stale_in_words(shown: ReviewedJudgment) -> str:
-    theirs, own = shown.override, _own_explanation(shown)
+    theirs, own = shown.override, shown.own_explanation
     written_for = own.preference if own else None
     if theirs is not None and theirs.explanation is not None:
         written_for = theirs.written_for

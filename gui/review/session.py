@@ -10,7 +10,15 @@ from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Rev
 from engine.annotations.records import Annotation, AnnotationKind, Undo, new_override, new_review
 from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, Preference, agree
-from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
+from engine.core.judgments import (
+    AnyJudgment,
+    Explanation,
+    JudgedItem,
+    JudgmentKey,
+    Origin,
+    ReviewState,
+    Unscored,
+)
 from gui.review.progress import Drafts
 from gui.review.review_jobs import Blind, Review, human_label
 from gui.widgets.label_mark import LABEL_WORDS
@@ -39,6 +47,12 @@ class ReviewedJudgment:
     redo: str = ""  # and do again
     writing: bool = False  # whether they write the explanation now
     hidden: bool = False  # whether all this is kept from them
+
+    @property
+    def own_explanation(self) -> Explanation | None:
+        """The judge's, of the effective label."""
+        own = self.judgment
+        return None if isinstance(own, Unscored) else own.explanation_for(self.label)
 
 
 @dataclass(frozen=True)

@@ -541,6 +541,7 @@ def test_a_name_is_asked_once_and_what_was_wished_is_done_then(
     assert noted is not None
     assert noted.author == "Ben"
     note_dialog.reject()
+    page.activate()
     workspace.set_author("")
     page.press("X")
     dialog = asked(page)

@@ -24,12 +24,13 @@ Look = Callable[[ThemeChoice, int], None]
 
 @pytest.fixture
 def look(qapp: QApplication) -> Iterator[Look]:
-    """Changes the window's look, which is afterwards as it was."""
+    """Changes the window's look, which is light at first, and afterwards as it was."""
     style, font, palette = qapp.styleSheet(), QFont(qapp.font()), QPalette(qapp.palette())
 
     def change(theme: ThemeChoice, size: int) -> None:
         apply_theme(qapp, theme, size, font.pointSizeF())
 
+    change(ThemeChoice.LIGHT, 100)
     yield change
     qapp.setStyleSheet(style)
     qapp.setFont(font)
