@@ -124,10 +124,9 @@ _MOST_UNCERTAIN = (
     " calibration. They are not a random sample, so do not compute rates, win rates or accuracy from"
     " them: label the random sample instead (on Ranking: “Label at random”)."
 )
-_TELLING = {  # of labels: not for who labels blind
-    *(ListOrder.UNCERTAINTY, ListOrder.DISAGREEMENT, ListOrder.ANNOTATORS, ListOrder.JUDGES),
-    *(ListOrder.MOST_UNCERTAIN, ListOrder.LEAST_UNCERTAINTY, ListOrder.LABELS, ListOrder.LABELS_BACKWARDS),
-    *(ListOrder.MOST_MARKS, ListOrder.FEWEST_MARKS),
+_NOT_TELLING = {  # of labels: for who labels blind, too; an order that is missing here is kept from them
+    *(ListOrder.DATASET, ListOrder.RANDOM, ListOrder.TO_DO, ListOrder.DONE, ListOrder.ID),
+    *(ListOrder.ID_BACKWARDS, ListOrder.INSTRUCTION, ListOrder.INSTRUCTION_BACKWARDS),
 }
 _LABELS = (
     ("own", "Judge", "The judge's own label"),
@@ -352,7 +351,7 @@ class FilterBar(QWidget):
             ListOrder.MOST_UNCERTAIN: self._sure,
         }
         for order, text in _ORDERS.items():
-            if offered.get(order, True) and not (self._blind and order in _TELLING):
+            if offered.get(order, True) and (not self._blind or order in _NOT_TELLING):
                 self.order.addItem(text, order.value)
                 tip = _MOST_UNCERTAIN if order is ListOrder.MOST_UNCERTAIN else None
                 self.order.setItemData(self.order.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
