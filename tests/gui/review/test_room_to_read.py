@@ -40,7 +40,7 @@ def look(qapp: QApplication) -> Iterator[Look]:
 @pytest.fixture
 def small(look: Look, page: Page) -> Page:
     """The page in a window of 1280 x 720."""
-    look(ThemeChoice.LIGHT, 100)
+    assert callable(look)  # it comes before the page, which would have to be laid out again
     page.resize(*PAGE)
     page.until(lambda: page._down.arranged)
     return page
@@ -268,8 +268,8 @@ class WithIcons(QProxyStyle):
         return 1 if asked else super().styleHint(hint, *around)
 
 
-def test_buttons_of_dialogs_have_no_icons_that_no_other_button_has(qtbot: QtBot, look: Look) -> None:
-    look(ThemeChoice.LIGHT, 100)
+@pytest.mark.usefixtures("look")
+def test_buttons_of_dialogs_have_no_icons_that_no_other_button_has(qtbot: QtBot) -> None:
     style, box = WithIcons("Fusion"), QDialogButtonBox()
     qtbot.addWidget(box)
     box.setStyle(style)
