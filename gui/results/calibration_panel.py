@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine.results.calibration import Calibration
     from engine.results.run_results import RunResults
 
+
 _TITLE = "Learning curve"
 _PICTURE = "Calibration quality by number of human labels"
 _WHAT = "Calibration quality by number of training labels: would more labels help? It changes nothing"
@@ -34,15 +35,9 @@ _WHAT = "Calibration quality by number of training labels: would more labels hel
 def _measuring(
     workspace: Workspace, parent: QWidget, done: Callable[[Any], None], changed: Callable[[], None]
 ) -> TaskPanel:
-    return TaskPanel(
-        workspace.threads,
-        ThreadName.MEASURE,
-        parent,
-        done,
-        failed=workspace.failures,
-        changed=changed,
-        at_once=True,
-    )
+    threads, failed = workspace.threads, workspace.failures
+    lane = ThreadName.MEASURE
+    return TaskPanel(threads, lane, parent, done, failed=failed, changed=changed, at_once=True)
 
 
 class LearningPanel(QWidget):
@@ -64,8 +59,8 @@ class LearningPanel(QWidget):
         self.fold = Fold(_TITLE, labels.as_column(self.picture, self.sheet, spacing=10))
         labels.in_column(self.fold, on=self)
         workspace.run_wanted.connect(self._drop_curve)
-        workspace.run_changed.connect(self.follow_run)
-        workspace.gold_changed.connect(self.follow_run)
+        for signal in (workspace.run_changed, workspace.gold_changed):
+            signal.connect(self.follow_run)
         self._show(None)
         self._enable()
 
@@ -74,17 +69,16 @@ class LearningPanel(QWidget):
         run, gold = self._workspace.run, self._workspace.gold
         if run is not None and gold is not None:
             self._of, self._gold = self._open, gold
-            job = fit_jobs.learn(run.results, gold, self._wishes())
-            self._learning.begin(job, "Measuring the learning curve …")
+            curve = fit_jobs.learn(run.results, gold, self._wishes())
+            self._learning.begin(curve, "Measuring the learning curve …")
 
     @Slot(int)
     def _drop_curve(self, _run_id: int) -> None:
-        """Another run would wait for the curve, which takes long, and is not of it."""
-        self._learning.drop()
+        self._learning.drop()  # another run would wait for it, which takes long
 
     @Slot()
     def follow_run(self) -> None:
-        """Drop what is of another run, of other labels or by other requests; decided anew, it is the same."""
+        # What is of another run, of other labels or by other requests goes; decided anew, it is the same.
         if self._of and (self._of != self._open or self._gold is not self._workspace.gold):
             self._of, self._gold = (), None
             self._learning.drop()
@@ -93,7 +87,6 @@ class LearningPanel(QWidget):
 
     @property
     def _open(self) -> tuple[object, ...]:
-        """By what a curve of what is open is known, beside its labels."""
         run = self._workspace.run
         known = (run.id, len(run.results.judged)) if run is not None else ()
         return (*known, *self._wishes().values())
@@ -153,8 +146,8 @@ class CalibrationPanel(QWidget):
         self._build()
         for request in (self.places_matter, self.lengths):
             request.toggled.connect(self.learning.follow_run)
-        self._workspace.run_changed.connect(self.follow_run)
-        self._workspace.gold_changed.connect(self.follow_run)
+        for signal in (workspace.run_changed, workspace.gold_changed):
+            signal.connect(self.follow_run)
         self.follow_run()
 
     @property
@@ -178,7 +171,7 @@ class CalibrationPanel(QWidget):
 
     @property
     def _is_applied(self) -> bool:
-        """True where what was proposed decides the run now: its tables stay, as what was done."""
+        # What was proposed decides the run now: its tables stay, as what was done.
         results, proposal = self._results, self.proposal
         if results is None or proposal is None or results.calibration is None:
             return False
@@ -188,8 +181,7 @@ class CalibrationPanel(QWidget):
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
             self._workspace.stay()
-            job = fit_jobs.fit(results, gold, self._wishes())
-            self._fitting.begin(job, "Fitting and cross-validating …")
+            self._fitting.begin(fit_jobs.fit(results, gold, self._wishes()), "Fitting and cross-validating …")
 
     def restyle(self) -> None:
         self.learning.picture.restyle()
@@ -203,11 +195,10 @@ class CalibrationPanel(QWidget):
             self._fitting.begin(fit_jobs.load(self._results, path), "Reading the calibration …")
 
     def save(self, path: Path) -> None:
-        """Write what is proposed, else what is effective, to a file."""
         calibration = self._savable()
         if calibration is not None:
-            job = fit_jobs.save(calibration, path, self._workspace.files_in_use(self))
-            write_file(self._workspace, job, "calibration written")
+            work = fit_jobs.save(calibration, path, self._workspace.files_in_use(self))
+            write_file(self._workspace, work, "calibration written")
 
     def apply(self) -> None:
         if self.proposal is not None:
@@ -217,13 +208,14 @@ class CalibrationPanel(QWidget):
         self._decide_with(None)
 
     def _decide_with(self, proposal: Proposal | None) -> None:
+        space = self._workspace
         if self._results is not None:
-            self._workspace.stay()
+            space.stay()
             calibration = proposal.calibration if proposal else None
-            job = fit_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
-            self._applying = task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
+            job = fit_jobs.apply(space.store_path, self._results.run.id, calibration)
+            self._applying = task = space.threads.start(ThreadName.STORE, job, must_end=True)
             task.finished.connect(self._take_applied)
-            self._workspace.failures.follow(task, "calibration applied")
+            space.failures.follow(task, "calibration applied")
             task.ended.connect(self._enable)
             self._enable()
 
@@ -248,11 +240,11 @@ class CalibrationPanel(QWidget):
     @Slot()
     def _enable(self) -> None:
         results, gold = self._results, self._workspace.gold
-        idle = not self._fitting.busy and (self._applying is None or self._applying.done)
-        idle = idle and not (results is not None and results.run.submitted)
-        self.fit_button.setEnabled(idle and results is not None and gold is not None)
-        self.needs.setVisible(results is not None and gold is None and not results.run.submitted)
-        self.load_button.setEnabled(idle and results is not None)
+        possible = results is not None and not results.run.submitted
+        idle = possible and not self._fitting.busy and (self._applying is None or self._applying.done)
+        self.fit_button.setEnabled(idle and gold is not None)
+        self.needs.setVisible(possible and gold is None)
+        self.load_button.setEnabled(idle)
         self.apply_button.setEnabled(idle and self.proposal is not None and not self._is_applied)
         self.save_button.setEnabled(self._savable() is not None)
         self.off_button.setEnabled(idle and results is not None and results.calibration is not None)
@@ -284,8 +276,8 @@ class CalibrationPanel(QWidget):
         on_these = "Calibrate on these labels"
         self.fit_button = labels.button("Calibrate on these &labels", self.calibrate, on_these)
         self.places_matter = QCheckBox("The &positions matter")
-        labels.name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
         self.lengths = QCheckBox("Use the lengths of the responses")
+        labels.name(self.places_matter, "The positions of the responses matter", _PLACES_MATTER)
         labels.name(self.lengths, "Use the lengths of the responses", _LENGTHS)
         made, used = "A calibration that was saved, made for this judge", "To judge other datasets with it"
         self.load_button = labels.button("Loa&d…", self._ask_for_file, "Load a calibration", made)
@@ -333,11 +325,8 @@ class CalibrationPanel(QWidget):
 def _in_words(calibration: "Calibration") -> str:
     """What decides the run, and what it was worth on the labels that it was fitted on."""
     made = f"fitted on {calibration.dataset} ({calibration.hash[:12]})"
-    text = f"This run is calibrated: {made}. {calibration.in_words}"
-    found = calibration.accuracies
+    text, found = f"This run is calibrated: {made}. {calibration.in_words}", calibration.accuracies
     if not found:
         return text
-    return (
-        f"{text} Accuracy there, in percent, cross-validated: {found['before']}"
-        f" before, {found['after']} after; accuracy gain: {found['more']}."
-    )
+    change = f"{found['before']} before, {found['after']} after; accuracy gain: {found['more']}"
+    return f"{text} Accuracy there, in percent, cross-validated: {change}."

@@ -18,26 +18,17 @@ from engine.settings.identity import RunKind
 from engine.settings.run_lists import of_what
 from gui.results import export_jobs
 from gui.results.export_jobs import Exported, Form, Written, look_at_target
+from gui.widgets import labels
 from gui.widgets.files import ask_folder, ask_target, open_file, show_folder
 from gui.widgets.foreign_text import plain_label, set_tip
-from gui.widgets.labels import (
-    STRETCH,
-    DownScroll,
-    as_column,
-    button,
-    in_column,
-    in_row,
-    label,
-    name,
-    set_role,
-)
+from gui.widgets.labels import STRETCH, DownScroll, in_column, in_row, label, name, set_role
 from gui.widgets.notice import IN_THE_WINDOW, Message, problem_of
 from gui.workspace.figures import DRAWING
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
-_FORMS = {
+_FORMS = {  # what each is called, how its file's name ends, which files can be chosen
     Form.LABELS: ("submission for sub-task 1", "labels.tsv", "Submissions (*.tsv)"),
     Form.EXPLAINED: ("submission for sub-task 2", "explained.tsv", "Submissions (*.tsv)"),
     Form.DATASET: ("dataset with these labels", "labelled.tsv", "Datasets (*.tsv *.json *.parquet)"),
@@ -46,20 +37,13 @@ _FORMS = {
     Form.REPORT: ("report", "report.html", "HTML pages (*.html)"),
     Form.FIGURES: ("figures", "", ""),
 }
-"""What each is called, how its file's name ends, which files can be chosen."""
-_FURTHER_SUFFIXES = {Form.DATASET: (".json", ".parquet")}
-MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
-"""Who judged, by the kind of the run."""
+_MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
 _WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
 
 
 class ExportDialog(QtWidgets.QDialog):
-    """`chosen` tells what is exported, and the file, or the folder for figures, once it was seen that it can
-    be written.
-    """
-
-    chosen = Signal(object, object)  # an Exported, a Path
+    chosen = Signal(object, object)  # an Exported; a Path, of figures a folder, that can be written
 
     def __init__(
         self,
@@ -75,37 +59,37 @@ class ExportDialog(QtWidgets.QDialog):
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
         self._looking = TaskPanel(threads, ThreadName.STORE, self, self._take_look, failed=self._refuse)
-        run = what.whole.run
+        run, box = what.whole.run, QtWidgets.QDialogButtonBox
         self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_FORMS[form][0]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
-        self.health = label("")
-        self.unfinished = label("", "warning")
-        self.stale = QtWidgets.QCheckBox()
+        health = what.health
+        bad = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
+        self.health = label("\n".join(health.sentences(IN_THE_WINDOW.of)), bad if health.doubted else "hint")
+        self.unfinished = label(self._unfinished_in_words, "warning")
+        stale = what.results.stale if form is Form.EXPLAINED else 0
+        theirs = counted(stale, "explanation", "explanations")
+        self.stale = QtWidgets.QCheckBox(
+            f"&Include {theirs} written for another label than the effective one"
+        )
         self.with_judge = QtWidgets.QCheckBox("&Include the judge's labels")
         name(self.with_judge, "Include the judge's labels", "Fill in the cells that no annotator labelled")
-        self.with_judge.setVisible(form is Form.DATASET)
         self.with_curve = QtWidgets.QCheckBox(
             "With the &learning curve: calibration quality by number of labels; takes a while"
         )
         name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
-        self.with_curve.setVisible(form is Form.REPORT and not run.submitted)
-        self.field = QtWidgets.QLineEdit()
-        self.status = label("", "bad")
-        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
-        self.start = self.buttons.addButton("", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+        suggested = folder if form is Form.FIGURES else folder / f"{run.stem}-{_FORMS[form][1]}"
+        self.field, self.status = QtWidgets.QLineEdit(str(suggested)), label("", "bad")
+        self.buttons = labels.close_button(self, box.StandardButton.Cancel)
+        self.start = self.buttons.addButton("", box.ButtonRole.AcceptRole)
         self._lay_out()
-        health = what.health
-        self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
-        uncertainty = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
-        set_role(self.health, uncertainty if health.doubted else "hint")
-        self._say_unfinished()
-        number = what.results.stale if form is Form.EXPLAINED else 0
-        theirs = counted(number, "explanation", "explanations")
-        self.stale.setText(f"&Include {theirs} written for another label than the effective one")
-        self.stale.setVisible(number > 0)
-        figures = form is Form.FIGURES
-        self.field.setText(str(folder if figures else folder / f"{run.stem}-{_FORMS[form][1]}"))
-        self.status.hide()
+        for part, shown in (
+            (self.unfinished, self._left > 0),
+            (self.stale, stale > 0),
+            (self.with_judge, form is Form.DATASET),
+            (self.with_curve, form is Form.REPORT and not run.submitted),
+            (self.status, False),
+        ):
+            part.setVisible(shown)
         self._name_start()
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
         self.field.setCursorPosition(len(self.field.text()))
@@ -120,21 +104,11 @@ class ExportDialog(QtWidgets.QDialog):
         if self._form is Form.FIGURES or not path.name:
             return path
         suffix = Path(_FORMS[self._form][1]).suffix
-        known = (suffix, *_FURTHER_SUFFIXES.get(self._form, ()))
+        known = (suffix, *([".json", ".parquet"] if self._form is Form.DATASET else []))
         return path if path.suffix.lower() in known else path.with_name(path.name + suffix)
-
-    @property
-    def what(self) -> Exported:
-        return replace(
-            self._what,
-            with_judge=self.with_judge.isChecked(),
-            with_stale=self.stale.isChecked(),
-            with_curve=self.with_curve.isChecked(),
-        )
 
     @Slot()
     def look(self) -> None:
-        """See whether the file can be written; if so, and nothing is replaced unasked, it is."""
         if not self.field.text().strip():
             self._say("Name a file." if self._form is not Form.FIGURES else "Name a folder.")
             return
@@ -153,32 +127,27 @@ class ExportDialog(QtWidgets.QDialog):
             form.addRow(label(title, "hint", wrap=False), shown)
         identity = self._what.whole.run.identity
         set_tip(self.facts["Dataset"], str(identity.dataset_path))
-        set_tip(self.facts[MODEL[identity.kind]], str(identity.model_path))
+        set_tip(self.facts[_MODEL[identity.kind]], str(identity.model_path))
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the suggested folder")
         self.field.textEdited.connect(self._follow_name)
-        browse = button("&Browse…", self._browse, f"Browse for the {word.lower()}")
+        browse = labels.button("&Browse…", self._browse, f"Browse for the {word.lower()}")
         browse.setAutoDefault(False)
-        line = in_row((self.field, STRETCH), browse)
         heading = label(f"{word}:" if word == "File" else "A new folder is made in:", wrap=False)
         heading.setBuddy(self.field)
-        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve)
-        where = (heading, line, self.status, self.buttons)
-        in_column((self._build_facts(form), STRETCH), *asked, *where, on=self, margins=None, spacing=10)
-        self.start.setDefault(True)
-        self.buttons.accepted.connect(self.look)
-        self.buttons.rejected.connect(self.reject)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
-
-    def _build_facts(self, form: QtWidgets.QFormLayout) -> DownScroll:
-        """What long names and many signs of a bad judge may make higher than the screen."""
-        self._inside = as_column(form, self.health, STRETCH, role="content", spacing=10)
+        # Scrolled: long names and many signs of a bad judge may make it higher than the screen.
+        self._inside = labels.as_column(form, self.health, STRETCH, role="content", spacing=10)
         self._shown = DownScroll(self._inside)
         name(self._shown, "What is exported")
-        return self._shown
+        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve)
+        where = (heading, in_row((self.field, STRETCH), browse), self.status, self.buttons)
+        in_column((self._shown, STRETCH), *asked, *where, on=self, margins=None, spacing=10)
+        self.start.setDefault(True)
+        self.buttons.accepted.connect(self.look)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """As high as all of it needs, as far as the screen is."""
+        # As high as all of it needs, as far as the screen is: facts are scrolled only where it is too low.
         width = self.minimumWidth()
         margins = self.contentsMargins().left() + self.contentsMargins().right() + 40
         needed = self._inside.heightForWidth(width - margins)
@@ -187,14 +156,13 @@ class ExportDialog(QtWidgets.QDialog):
         self.resize(width, min(needed + others + self.fontMetrics().height() * 2, most))
         super().showEvent(event)
 
-    def _say_unfinished(self) -> None:
-        run = self._what.whole.run
-        items = counted(self._left, "item is", "items are")
+    @property
+    def _unfinished_in_words(self) -> str:
+        run, items = self._what.whole.run, counted(self._left, "item is", "items are")
         why = "missing in the submission" if run.submitted else "not judged"
         state = "incomplete" if run.submitted else "not finished"
         lack = "without a label in" if self._form is Form.DATASET else "missing in"
-        self.unfinished.setText(f"{run.title} is {state}: {items} {lack} the file, for {why}.")
-        self.unfinished.setVisible(self._left > 0)
+        return f"{run.title} is {state}: {items} {lack} the file, for {why}."
 
     # What the user does
 
@@ -217,12 +185,13 @@ class ExportDialog(QtWidgets.QDialog):
     def _take_look(self, replaces: bool) -> None:
         if replaces and self._wanted != self._may_replace:
             self._may_replace = self._wanted
-            self._say(
-                f"{self._wanted.name} is there already. Press the button again to replace it.", "warning"
-            )
+            again = "Press the button again to replace it."
+            self._say(f"{self._wanted.name} is there already. {again}", "warning")
             self._name_start()
             return
-        self.chosen.emit(self.what, self._wanted)
+        judge, stale, curve = (box.isChecked() for box in (self.with_judge, self.stale, self.with_curve))
+        what = replace(self._what, with_judge=judge, with_stale=stale, with_curve=curve)
+        self.chosen.emit(what, self._wanted)
         self.accept()
 
     @Slot(object)
@@ -248,23 +217,21 @@ class ExportDialog(QtWidgets.QDialog):
 
 
 def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
-    run, identity = what.whole.run, what.whole.run.identity
-    made = "opened" if run.submitted else "made"
+    run, identity, results = what.whole.run, what.whole.run.identity, what.results
+    made, done = ("opened", "answered") if run.submitted else ("made", "judged")
     yield "Run", f"{run.title}, {made} {run.created.astimezone():%Y-%m-%d %H:%M}"
     yield "Dataset", short_name(identity.dataset_path.name)
-    yield MODEL[identity.kind], short_name(identity.model_name)
-    completed = identity.items - run.judged - what.results.left
+    yield _MODEL[identity.kind], short_name(identity.model_name)
+    completed = identity.items - run.judged - results.left
     by_annotators = f", {completed:,} labelled by annotators" if completed else ""
-    done = "answered" if run.submitted else "judged"
     yield "Items", f"{run.judged:,} of {identity.items:,} {done}{by_annotators}"
-    results = what.results
     annotators = results.overridden.by_whom if results.overrides else "nothing"
     if what.source != LAST:
         annotators = f"{annotators}: the labels of {what.source.in_words} were chosen on Results"
     yield "Given by annotators", annotators
     if form is Form.DATASET:
         of_each = what.whole.reviews.labels.items()
-        given = [f"{len(labels):,} by {short_name(annotator)}" for annotator, labels in of_each]
+        given = [f"{len(those):,} by {short_name(annotator)}" for annotator, those in of_each]
         yield "Given or accepted", ", ".join(given) or "no label by anybody"
     yield "Calibration", what.calibration_in_words
     weights = what.request.in_words
@@ -275,6 +242,11 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
 
 _EXPORT = "an export"
 _OF_LABELS = {Form.REPORT: "nothing to report", Form.FIGURES: "no figure"}
+_JOBS = {
+    Form.REPORT: export_jobs.export_report,
+    Form.DATASET: export_jobs.export_dataset,
+    Form.FIGURES: export_jobs.export_figures,
+}
 
 
 class Exporter(QObject):
@@ -287,7 +259,6 @@ class Exporter(QObject):
         self._workspace, self._source, self._window = workspace, source, parent
 
     def export(self, form: Form, path: Path | None = None) -> None:
-        """Write the run in a form, figures into a new folder inside `path`; without a path a dialog asks."""
         what = self._source()
         if what is None or not self._possible(form, what):
             return
@@ -301,19 +272,11 @@ class Exporter(QObject):
         self.dialog.open()
 
     def _write(self, form: Form, what: Exported, path: Path) -> None:
-        folder = path.parent
-        if form is Form.FIGURES:
-            job, folder = export_jobs.export_figures(what, path), path
-        elif form is Form.REPORT:
-            job = export_jobs.export_report(what, path)
-        elif form is Form.DATASET:
-            job = export_jobs.export_dataset(what, path)
-        else:
-            job = export_jobs.export(form, what, path)
+        job = _JOBS[form](what, path) if form in _JOBS else export_jobs.export(form, what, path)
         task = self._workspace.threads.start(DRAWING, job, must_end=True)
         task.finished.connect(self._tell)
         self._workspace.failures.follow(task, _EXPORT)
-        self._workspace.state.keep_export_folder(folder)
+        self._workspace.state.keep_export_folder(path if form is Form.FIGURES else path.parent)
 
     def _possible(self, form: Form, what: Exported) -> bool:
         run = what.whole.run

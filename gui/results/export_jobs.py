@@ -3,11 +3,12 @@
 Those that draw are for the worker thread DRAWING, as matplotlib is not made for two threads at once.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +19,7 @@ from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.items import HumanLabel, labels_beside
 from engine.core.tables import Picture, Sheet
+from engine.system.files import check_targets, write_json, write_whole
 from engine.system.paths import PathKind, found_at, is_there
 from gui.results.run_weights import WeightsChoice
 from gui.results.score_jobs import Scores, with_annotators
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     from engine.data.slices import Slicing
     from engine.metrics.accuracy import LabelMeasures
     from engine.metrics.evaluation import Evaluation
-    from engine.metrics.matching import Pair
     from engine.report.drawing import ReportFigure
     from engine.results.run_results import RunResults
 
@@ -69,7 +70,9 @@ def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Figu
     """The places of a figure that was drawn; none where it does not count items by their labels."""
     spots = []
     for axes, (criterion, measures) in zip(figure.axes, evaluation.labels.items(), strict=False):
-        ids = _ids_by_labels(evaluation.matched.pairs[criterion])
+        ids: dict[tuple[HumanLabel | None, HumanLabel | None], set[str]] = defaultdict(set)
+        for pair in evaluation.matched.pairs[criterion]:
+            ids[pair.gold.label, pair.prediction.preference].add(pair.item.id)
         for (human, label), box in _PLACES[name](axes, measures) if name in _PLACES else ():
             found = frozenset().union(
                 *(some for (gold, own), some in ids.items() if human in (ANY, gold) and label in (ANY, own))
@@ -86,23 +89,15 @@ _Wanted = HumanLabel | Literal["any"] | None  # None: unscored
 _Labels = tuple[_Wanted, _Wanted]  # of annotators and of the judge
 
 
-def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, HumanLabel | None], set[str]]:
-    ids: dict[tuple[HumanLabel | None, HumanLabel | None], set[str]] = {}
-    for pair in pairs:
-        ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
-    return ids
-
-
 def _cells(axes: "Axes", measures: "LabelMeasures") -> Iterator[tuple[_Labels, Box]]:
     """The cells of a matrix: annotators' labels down, the judge's across, perhaps a last one for unscored."""
     left, top, right, bottom = _frame(axes)
     rows = labels_beside(measures.human)
     columns = (*labels_beside(measures.predicted), None)[: round(max(axes.get_xlim()))]
     wide, high = (right - left) / len(columns), (bottom - top) / len(rows)
-    for row, human in enumerate(rows):
-        for column, label in enumerate(columns):
-            x, y = left + column * wide, top + row * high
-            yield (human, label), (x, y, x + wide, y + high)
+    for (row, human), (column, label) in product(enumerate(rows), enumerate(columns)):
+        x, y = left + column * wide, top + row * high
+        yield (human, label), (x, y, x + wide, y + high)
 
 
 def _bars(axes: "Axes", measures: "LabelMeasures") -> Iterator[tuple[_Labels, Box]]:
@@ -188,22 +183,15 @@ class Form(StrEnum):
 
 @dataclass(frozen=True)
 class Written:
-    """A file that was written. `what`: of which run, decided how. `gaps`: sentences on what it lacks.
-
-    `checked`: what a check against the run's dataset says, if any. `health`: of the judge. `whole`: nothing
-    that belongs there is missing.
-    """
-
     path: Path
-    what: str
-    gaps: Sequence[str] = ()
-    checked: Sequence[str] = ()
-    health: Health = NOT_LOOKED_AT
-    whole: bool = True
+    what: str  # of which run, decided how
+    gaps: Sequence[str] = ()  # sentences on what it lacks
+    checked: Sequence[str] = ()  # what a check against the run's dataset says
+    health: Health = NOT_LOOKED_AT  # of the judge
+    whole: bool = True  # nothing that belongs there is missing
 
     @property
     def role(self) -> str:
-        """How it is to be shown: as a success only where nothing lacks, and the model judged."""
         return "problem" if self.health.doubted else "done" if self.whole else "note"
 
     @property
@@ -215,28 +203,19 @@ class Written:
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export is made of: the `whole` run with the effective labels; `source`: whose are exported.
-
-    `dataset`: the items that it judged, `gold`: the human labels that it is compared with, because of
-    `gold_from`; None where they are not there. `known`: what was measured, of this run or another. `in_use`:
-    files that must stay, by the words for them. `slicing`: by what the page divides the items. `with_stale`:
-    a submission has explanations of other labels than the effective ones, too. `with_judge`: a dataset has
-    the judge's labels where nobody gave one. `with_curve`: a report has the learning curve.
-    """
-
-    whole: "RunResults"
-    source: LabelSource
-    dataset: "Dataset | None"
-    gold: "Dataset | None"
+    whole: "RunResults"  # with the effective labels
+    source: LabelSource  # whose labels are exported
+    dataset: "Dataset | None"  # the items that it judged
+    gold: "Dataset | None"  # the human labels that it is compared with, because of `gold_from`
     request: WeightsChoice
-    known: Sequence[Scores] = ()
-    in_use: Mapping[str, Path] = field(default_factory=dict)
-    health: Health = NOT_LOOKED_AT
-    gold_from: str = ""
-    slicing: "Slicing | None" = None
-    with_stale: bool = False
-    with_judge: bool = False
-    with_curve: bool = False
+    known: Sequence[Scores]  # what was measured, of this run or another
+    in_use: Mapping[str, Path]  # files that must stay, by the words for them
+    health: Health
+    gold_from: str
+    slicing: "Slicing | None"  # by what the page divides the items
+    with_stale: bool = False  # a submission has explanations of other labels than the effective ones, too
+    with_judge: bool = False  # a dataset has the judge's labels where nobody gave one
+    with_curve: bool = False  # a report has the learning curve
 
     @property
     def results(self) -> "RunResults":
@@ -278,9 +257,8 @@ def export(_control: JobControl, form: Form, what: Exported, path: Path) -> Writ
     from engine.data.submission import write_submission
     from engine.results.exports import as_json, write_results_csv
     from engine.results.run_results import submission_of
-    from engine.system.files import write_json
 
-    _check_target(path, what)
+    check_targets({"the export": path}, what.in_use)
     results = what.results
     if form is Form.CSV:
         write_results_csv(path, results, what.dataset, what.gold)
@@ -290,8 +268,7 @@ def export(_control: JobControl, form: Form, what: Exported, path: Path) -> Writ
         submission = submission_of(results, what.with_stale)
         write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
     checked, answers = _checked(what, path) if form in (Form.LABELS, Form.EXPLAINED) else ([], True)
-    explained = form is not Form.LABELS
-    return _written(form, what, path, with_explanations=explained, checked=checked, answers_all=answers)
+    return _written(form, what, path, checked, answers)
 
 
 @job
@@ -301,7 +278,7 @@ def export_dataset(_control: JobControl, what: Exported, path: Path) -> Written:
     from engine.results.run_dataset import labelled_dataset, written_otherwise
 
     assert what.dataset is not None  # the window asks for it before
-    _check_target(path, what)
+    check_targets({"the export": path}, what.in_use)
     made = labelled_dataset(what.results, what.dataset, what.with_judge)
     write_dataset(path, made.columns)
     otherwise = written_otherwise(path, made, what.dataset)
@@ -315,9 +292,8 @@ def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     from engine.core.events import followed
     from engine.metrics.slices import measure_slices
     from engine.report.html_report import Report, report_html
-    from engine.system.files import write_whole
 
-    _check_target(path, what)
+    check_targets({"the export": path}, what.in_use)
     evaluation = what.evaluation(what.results)
     try:
         weighted_scoring = weighed(Basis(evaluation.matched.system, what.gold), what.request)
@@ -335,23 +311,19 @@ def export_report(control: JobControl, what: Exported, path: Path) -> Written:
 def export_figures(control: JobControl, what: Exported, folder: Path) -> Written:
     """Write all figures as PNG and SVG into a new folder of the run's name. Raises SetupError."""
     from engine.report.html_report import figures_of
-    from engine.system.files import write_whole
 
-    results = what.results
-    found = figures_of(what.evaluation(results))
-    target = _new_folder(folder, f"{results.run.stem}-figures")
+    found = figures_of(what.evaluation(what.results))
+    target = _new_folder(folder, f"{what.whole.run.stem}-figures")
     for name, figure in found.items():
         for form in ("png", "svg"):
             control.cancel.raise_if_requested()
             write_whole(target / f"{name}.{form}", figure.as_bytes(form))
-    return _written(Form.FIGURES, what, target, with_explanations=False)
+    return _written(Form.FIGURES, what, target)
 
 
 @job
 def look_at_target(_control: JobControl, form: Form, path: Path, in_use: Mapping[str, Path]) -> bool:
     """Whether something would be replaced there. SetupError where it cannot be written, or must not."""
-    from engine.system.files import check_targets
-
     if form is Form.FIGURES:
         if found_at(path) is not PathKind.FOLDER:
             raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
@@ -361,20 +333,15 @@ def look_at_target(_control: JobControl, form: Form, path: Path, in_use: Mapping
 
 
 def _written(
-    form: Form,
-    what: Exported,
-    path: Path,
-    *,
-    with_explanations: bool = True,
-    checked: Sequence[str] = (),
-    answers_all: bool = True,
+    form: Form, what: Exported, path: Path, checked: Sequence[str] = (), answers_all: bool = True
 ) -> Written:
     """Of a file that was written what is missing, what is not the model's, and what the user left out."""
     from engine.results.completeness import IncompleteKind, gaps, incomplete
 
     results = what.results
     said = [incomplete(results)] if results.left else []
-    unshown = () if with_explanations else (IncompleteKind.UNEXPLAINED, IncompleteKind.STALE)
+    without = form in (Form.LABELS, Form.FIGURES)
+    unshown = (IncompleteKind.UNEXPLAINED, IncompleteKind.STALE) if without else ()
     said += [gap.sentence for gap in gaps(results) if gap.kind not in unshown]
     if what.source != LAST:
         said.append(f"Labels chosen on the Results page: {what.source.in_words}.")
@@ -397,18 +364,11 @@ def _checked(what: Exported, path: Path) -> tuple[list[str], bool]:
         dataset = load_as_judged(file, [what.whole.run])
     except SetupError:
         if what.dataset is None:
-            name = short_name(file.name)
-            gone = f"It could not be checked against {name}, which is missing or cannot be read."
-            return [gone], False
+            gone = f"against {short_name(file.name)}, which is missing or cannot be read"
+            return [f"It could not be checked {gone}."], False
         dataset = what.dataset
     against = f"Checked against {short_name(dataset.name)}:"
     problems = check_submission(read_submission(path), dataset)
     if problems:
         return [f"{against} {problem}" for problem in problems], False
     return [f"{against} it answers all {len(dataset):,} items completely."], True
-
-
-def _check_target(path: Path, what: Exported) -> None:
-    from engine.system.files import check_targets
-
-    check_targets({"the export": path}, what.in_use)

@@ -19,16 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A calibration that a run could be decided with; `sheet`: what it is worth and does to the run's labels.
-
-    `one_label`: whether it gives one label to everything. `fitted`: its numbers; None for one from a file.
-    """
-
     calibration: "Calibration"
     source: str
-    sheet: Sheet
-    one_label: bool
-    fitted: Section | None = None
+    sheet: Sheet  # what it is worth, and does to the run's labels
+    one_label: bool  # whether it gives one label to everything
+    fitted: Section | None = None  # its numbers; None for one from a file
 
 
 @job
@@ -55,7 +50,7 @@ def fit(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Map
 
 @job
 def load(_control: JobControl, results: "RunResults", path: Path) -> Proposal:
-    """A calibration out of a file. SetupError where it is none, or made for another judge."""
+    """SetupError where it is none, or made for another judge."""
     from engine.report.run import changes_section
     from engine.results.calibration import load_calibration
 
@@ -63,9 +58,8 @@ def load(_control: JobControl, results: "RunResults", path: Path) -> Proposal:
     lacking = calibration.check_run(results.run, results.judged)
     source = f"from {path.name}, fitted on {calibration.dataset}"
     after = results.calibrated(calibration)
-    one_label = after.one_label_sentence
-    sheet = _sheet([lacking, one_label], changes_section(results, after))
-    return Proposal(calibration, source, sheet, bool(one_label))
+    sheet = _sheet([lacking, after.one_label_sentence], changes_section(results, after))
+    return Proposal(calibration, source, sheet, bool(after.one_label_sentence))
 
 
 def _sheet(doubts: Sequence[str], *sections: Section, title: str = "") -> Sheet:
@@ -99,8 +93,6 @@ CURVE_FIGURE = "learning"
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """A curve of a run, as a sheet says it and as a figure shows it."""
-
     sheet: Sheet
     figure: FigureSource
 

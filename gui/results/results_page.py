@@ -21,23 +21,13 @@ from gui.results.export_jobs import Exported, Form
 from gui.results.score_jobs import Measuring, ModelMeasure, Scores
 from gui.results.scores_panel import FiguresPanel, GoldPicker, MeasureModelDialog, ScoresPanel
 from gui.results.weighted_scoring_panel import WeightedScoringPanel
+from gui.widgets import labels
 from gui.widgets.action_table import EXPORTS_OF_RESULTS
 from gui.widgets.actions import BusyLine, MenuButton, add_entry
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import beside_help
-from gui.widgets.labels import (
-    STRETCH,
-    button,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    panel,
-    scrolling,
-)
+from gui.widgets.labels import STRETCH, button, in_row, label, name
 from gui.widgets.value_table import TableModel
 from gui.workspace.file_jobs import Chosen, measure_slices
 from gui.workspace.page import OfferedRun, Page, RunPicker, SourceBox
@@ -70,12 +60,11 @@ class Measurer(QObject):
         self._kept: dict[Hashable, Scores] = {}  # by their mark
         self._wanted: tuple[RunResults, Dataset | None, Chosen | None] | None = None
         self.scores: Scores | None = None
-        threads, measure = workspace.threads, ThreadName.MEASURE
+        threads, measure, model = workspace.threads, ThreadName.MEASURE, ThreadName.MODEL
+        follow = self.progress.emit
         self._labels = TaskPanel(threads, measure, self, self._take_labels, stopped=self._tell_stop)
         self._explanations = TaskPanel(threads, measure, self, self._take, follow=self._follow)
-        self._model_task = TaskPanel(
-            threads, ThreadName.MODEL, self, self._take_model_scores, follow=self.progress.emit
-        )
+        self._model_task = TaskPanel(threads, model, self, self._take_model_scores, follow=follow)
         self._tasks = (self._labels, self._explanations, self._model_task)
         for task in self._tasks:
             task.failed.connect(self.failed)
@@ -94,15 +83,13 @@ class Measurer(QObject):
         return tuple(self._kept.values())
 
     def measure(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None = None) -> None:
-        """Measure a run, or a slice of it, against these labels, unless that was measured before."""
         before, busy = self._wanted, self._labels.busy or self._explanations.busy
         if busy and before is not None and before[0] is results and before[1] is gold and before[2] == chosen:
             return  # these very objects are being measured; of equal ones the job finds out
         self._wanted = results, gold, chosen
         self._explanations.drop()
-        run = self._workspace.run
+        run, known = self._workspace.run, self.known
         own = run.dataset if run is not None and run.id == results.run.id else None
-        known = self.known
         self._labels.start(score_jobs.measure_labels(results, gold, known=known, chosen=chosen, own=own))
         self.progress.emit(Measuring("Measuring the labels …"))
 
@@ -112,7 +99,6 @@ class Measurer(QObject):
             self.progress.emit(Measuring("Measuring the explanations …"))
 
     def measure_with_model(self, measure: ModelMeasure, path: Path) -> None:
-        """Let a model measure the explanations of what is shown now."""
         if self.scores is None or self._model_task.busy:
             return
         waits, store = self._workspace.threads.busy(ThreadName.MODEL), self._workspace.store_path
@@ -122,7 +108,6 @@ class Measurer(QObject):
 
     @Slot()
     def cancel(self) -> None:
-        """Stop what is under way; what is known stays."""
         for task in self._tasks:
             task.cancel()
 
@@ -148,10 +133,10 @@ class Measurer(QObject):
     def _take_model_scores(self, scores: Scores) -> None:
         if self.scores is not None and self.scores.mark == scores.mark:
             self._take(scores)
-            return
-        self._keep(scores)
-        changed = "The model's answers are stored, but the run or its labels have changed"
-        self._workspace.note.emit(f"{changed}: measure again (it is quick).")
+        else:
+            self._keep(scores)
+            changed = "The model's answers are stored, but the run or its labels have changed"
+            self._workspace.note.emit(f"{changed}: measure again (it is quick).")
 
     def _keep(self, scores: Scores) -> None:
         self._kept.pop(scores.mark, None)
@@ -204,14 +189,12 @@ class ResultsPage(Page):
         super().__init__(workspace)
         self.measurer = Measurer(workspace)
         self.stale = StaleLine(rewriter, across=True)
-        self.scores = ScoresPanel(self.stale)
-        self.figures = FiguresPanel(workspace)
-        self.weighted_scoring = WeightedScoringPanel(workspace)
-        self.calibration = CalibrationPanel(workspace)
-        title = heading("By slice")
-        head = beside_help(title, Topic.SLICE)
+        self.scores, self.figures = ScoresPanel(self.stale), FiguresPanel(workspace)
+        self.weighted_scoring, self.calibration = WeightedScoringPanel(workspace), CalibrationPanel(workspace)
+        title, framed = labels.heading("By slice"), labels.panel
+        head, table = beside_help(title, Topic.SLICE), TableModel(self)
         self.slices = SlicesPanel(
-            workspace, _SLICES, title=title, head=head, table=TableModel(self), framed=panel, letters=20
+            workspace, _SLICES, title=title, head=head, table=table, framed=framed, letters=20
         )
         self.exporter = Exporter(workspace, self._exported, self)
         self._stale = True
@@ -231,7 +214,6 @@ class ResultsPage(Page):
         return {f"export_{form}": partial(self.export, form) for form in Form}
 
     def export(self, form: Form, path: Path | None = None) -> None:
-        """A dialog asks where, unless a path says it; `path`: of figures their folder."""
         self.exporter.export(form, path)
 
     def load_calibration(self, path: Path) -> None:
@@ -245,7 +227,6 @@ class ResultsPage(Page):
     # What is looked at
 
     def entered(self) -> None:
-        """Measure what has changed while another page was shown."""
         self.workspace.refresh_runs()
         self._measure_if_stale()
 
@@ -263,21 +244,13 @@ class ResultsPage(Page):
         return None if run is None else run.results.by(self.whose.source)
 
     def _exported(self) -> Exported | None:
-        run = self.workspace.run
+        space, run = self.workspace, self.workspace.run
         if run is None:
             return None
-        return Exported(
-            run.results,
-            self.whose.source,
-            run.dataset,
-            self.workspace.gold,
-            self.weighted_scoring.weights.of(run.results.run),
-            self.measurer.known,
-            self.workspace.files_in_use(self),
-            run.health,
-            self.workspace.gold_from,
-            self.slices.choice.slicing,
-        )
+        what = (run.results, self.whose.source, run.dataset, space.gold)
+        weights, known = self.weighted_scoring.weights.of(run.results.run), self.measurer.known
+        in_use, slicing = space.files_in_use(self), self.slices.choice.slicing
+        return Exported(*what, weights, known, in_use, run.health, space.gold_from, slicing)
 
     @Slot()
     def _follow_run(self) -> None:
@@ -290,9 +263,10 @@ class ResultsPage(Page):
         self._follow_overrides()
         self.can_export_changed.emit(run is not None)
         # Which run would be written is said: another one may have ended meanwhile.
-        stored = run.results.run if run is not None else None
-        what = f" {stored.in_short}" if stored is not None else ""
-        whole = f"Write {stored.called} {of_what(stored)} to files" if stored else "There is no run to write"
+        what, whole = "", "There is no run to write"
+        if run is not None:
+            stored = run.results.run
+            what, whole = f" {stored.in_short}", f"Write {stored.called} {of_what(stored)} to files"
         self.export_button.setText(f"E&xport{what}")
         name(self.export_button, f"Export{what}")
         set_tip(self.export_button, visible(whole))
@@ -309,7 +283,6 @@ class ResultsPage(Page):
 
     @Slot()
     def _follow_judging(self) -> None:
-        """Say of a run under way how far it is; of one that is open and incomplete, what is shown of it."""
         run, judging = self.workspace.run, self.workspace.judging
         self.snapshot.follow(run.results.run if run is not None else None, self.workspace.judges_open_run)
         title, what = _NO_RUN
@@ -331,7 +304,7 @@ class ResultsPage(Page):
         self._measure_soon(0)
 
     def _measure_soon(self, milliseconds: int) -> None:
-        """Measure again, at once or when the changes end; where the page is hidden, when it is entered."""
+        # At once or when the changes end; a hidden page, which nobody reads, waits until it is entered.
         self._stale = True
         if self.isVisible():
             self._later.start(milliseconds)
@@ -349,7 +322,7 @@ class ResultsPage(Page):
             self.slices.measure(partial(measure_slices, results, self.workspace.gold))
 
     def _show_nothing(self) -> None:
-        """Not the scores of another run beside this one's name."""
+        # Else the scores of another run would stand beside this one's name.
         self.measurer.forget()
         for shown in (self.scores, self.figures):
             shown.show_scores(None)
@@ -363,11 +336,15 @@ class ResultsPage(Page):
 
     @Slot(object)
     def _show(self, scores: Scores) -> None:
-        self.scores.show_scores(scores)
-        possible = scores.explained and bool(scores.gold)
-        self.scores.allow_model_measures(possible and not self.measurer.model_busy)
-        self.figures.show_scores(scores)
+        for shown in (self.scores, self.figures):
+            shown.show_scores(scores)
+        self._allow_model_measures()
         self.weighted_scoring.show_run(scores.system, scores.gold)
+
+    def _allow_model_measures(self) -> None:
+        scores = self.measurer.scores
+        ready = scores is not None and scores.explained and bool(scores.gold)
+        self.scores.allow_model_measures(ready and not self.measurer.model_busy)
 
     @Slot(object)
     def _follow_progress(self, event: Measuring | None) -> None:
@@ -378,9 +355,7 @@ class ResultsPage(Page):
                 self.busy.begin(event.text)
             self.busy.go_on(event.text, event.done, event.total)
         self.scores.go_on_button.setEnabled(event is None)  # nobody needs to ask for what is under way
-        scores = self.measurer.scores
-        ready = scores is not None and scores.explained and scores.evaluation is not None
-        self.scores.allow_model_measures(ready and not self.measurer.model_busy)
+        self._allow_model_measures()
 
     @Slot(object)
     def _ask_for_model(self, measure: ModelMeasure) -> None:
@@ -391,19 +366,17 @@ class ResultsPage(Page):
 
     @Slot()
     def _divide(self) -> None:
-        """Divide the items that the open run judged; where they are not there, those with human labels."""
+        # The items that the open run judged; where they are not there, those with human labels.
         run, gold = self.workspace.run, self.workspace.gold
         items = gold if run is None or run.dataset is None else run.dataset
         self.slices.choice.show_dataset(None if run is None else items, gold)
 
     @Slot(object)
     def _list_behind(self, behind: ItemsBehind) -> None:
-
         self._list_slice(Filters(ids=behind.ids, criterion=behind.criterion), behind.words)
 
     @Slot(object, str)
     def _list_slice(self, filters: Filters, words: str) -> None:
-
         if self.workspace.run is not None:
             self.workspace.show_in_review(WantedItems(self.workspace.run.id, filters, words))
 
@@ -430,14 +403,13 @@ class ResultsPage(Page):
         panels = (self.scores, self.figures, self.weighted_scoring, self.calibration, self.slices)
         for text, inside in zip(_TABS, panels, strict=True):
             inside.setProperty("role", "content")
-            self.tabs.addTab(scrolling(inside, text.replace("&", "")), text)
+            self.tabs.addTab(labels.scrolling(inside, text.replace("&", "")), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))
-        content = QWidget()
         # What was stopped is said where the line of work was, whose button was pressed.
-        in_column(line, self.snapshot, self.busy, self.stopped, (self.tabs, STRETCH), on=content)
+        parts = (line, self.snapshot, self.busy, self.stopped, (self.tabs, STRETCH))
         self.stack = QStackedWidget()
-        self.stack.addWidget(self._empty())
-        self.stack.addWidget(content)
+        for shown in (self._empty(), labels.as_column(*parts)):
+            self.stack.addWidget(shown)
         self.body.addWidget(self.stack, 1)
 
     def _empty(self) -> QWidget:
@@ -445,10 +417,9 @@ class ResultsPage(Page):
         self.judge_button = button("Go to &Judge", lambda: go(PageName.JUDGE), to_judge)
         self.judge_button.setProperty("role", "main")
         self.so_far_button = button("Show what is judged so far", self._open_so_far)
-        self._empty_title, self._empty_text = (heading(_NO_RUN[0]), hint(_NO_RUN[1]))
+        self._empty_title, self._empty_text = labels.heading(""), labels.hint("")
         buttons = [(each, Qt.AlignmentFlag.AlignLeft) for each in (self.judge_button, self.so_far_button)]
-        self.empty = panel(self._empty_title, self._empty_text, *buttons, STRETCH)
-        return self.empty
+        return labels.panel(self._empty_title, self._empty_text, *buttons, STRETCH)
 
     def _connect(self) -> None:
         space = self.workspace
@@ -457,13 +428,11 @@ class ResultsPage(Page):
         space.run_changed.connect(self._follow_run)
         space.judging_changed.connect(self._follow_judging)
         space.reviewed.connect(self._follow_overrides)
-        space.gold_changed.connect(self._follow_choice)
-
-        self.slices.choice.changed.connect(self._follow_choice)
+        for signal in (space.gold_changed, self.slices.choice.changed, self.whose.changed):
+            signal.connect(self._follow_choice)
         self.slices.listed.connect(self._list_slice)
         self.scores.sheet.listed.connect(self._list_behind)
         self.slices.divided.connect(lambda: self.tabs.setCurrentIndex(self.tabs.count() - 1))
-        self.whose.changed.connect(self._follow_choice)
         self._later.timeout.connect(self._measure_if_stale)
         self.measurer.changed.connect(self._show)
         self.measurer.progress.connect(self._follow_progress)
@@ -487,7 +456,7 @@ class SnapshotLine(QWidget):
         in_row(self.text, self.again_button, STRETCH, on=self)
 
     def follow(self, stored: "StoredRun | None", goes_on: bool) -> None:
-        """Say how far a run is; nothing of a complete one, nor of a submission, which the scores tell."""
+        """Nothing is said of a complete run, nor of a submission, of which the scores tell."""
         self.setVisible(stored is not None and not stored.complete and not stored.submitted)
         if stored is not None:
             items = f"{stored.judged:,} of {stored.identity.items:,} items{stored.sample_in_short}"

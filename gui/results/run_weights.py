@@ -1,7 +1,5 @@
-"""The weights and the tie threshold of each run, and those saved under a name, with their buttons.
-
-They are the window's memory, not the run's: nothing that judges or exports by command may follow a slider.
-A run is known by its number and the moment it was made: a store that was thrown away begins at 1 again.
+"""The weights and the tie threshold of each run, and those saved under a name, with their buttons: the
+window's memory, not the run's, as nothing that judges or exports by command may follow a slider.
 """
 
 import math
@@ -11,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QWidget
 
 from engine.core.codec import plain, record_of
@@ -19,9 +16,9 @@ from engine.core.formatting import without_middle
 from engine.core.items import digest
 from engine.core.judgments import KeptFit, short_hash
 from engine.core.rubric import ELOQUENT, Rubric
-from gui.widgets.actions import MenuButton
+from gui.widgets.actions import MenuButton, add_entry
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import button, hint, in_column, label, name
+from gui.widgets.labels import button, close_button, hint, in_column, label, name
 from gui.workspace.state import State
 
 if TYPE_CHECKING:
@@ -29,10 +26,8 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 BY_HAND = "set by hand"
+# Where the state keeps them, and the fits that they come from: work, which is not forgotten with the layout.
 OF_RUNS, SAVED, FITS = "weights/runs", "weights/saved", "weights/fits"
-"""Where the state keeps them, and the fits that they come from: the work of the user, which is not forgotten
-with the layout.
-"""
 HIGHEST_WEIGHT = 10.0  # that a slider reaches
 MOST_DIGITS = 6  # of a weight or a threshold, behind the point
 _DEFAULT_DIGITS = 2
@@ -61,7 +56,6 @@ class WeightsChoice:
 
 
 def default_request(rubric: Rubric) -> WeightsChoice:
-    """What a run begins with: the weights and the threshold of the rubric that it asked."""
     # A rubric may weigh on any scale: what the sliders do not reach is brought to theirs, all alike.
     weights = rubric.weights(rubric.names)
     highest = max(weights.values())
@@ -89,20 +83,19 @@ class RunWeights:
         return self._request(kept, default) if isinstance(kept, dict) else default
 
     def keep(self, run: "StoredRun", request: WeightsChoice) -> None:
-        own, runs = self._state.record(OF_RUNS), self._state.record_of_all(OF_RUNS)
-        before = own.get(_key(run))
+        key, own, runs = _key(run), self._state.record(OF_RUNS), self._state.record_of_all(OF_RUNS)
+        before = own.get(key)
         for kept in (own, runs):
-            kept.pop(_key(run), None)
+            kept.pop(key, None)
             if request.source != DEFAULT:
-                kept[_key(run)] = {**_values(request), "source": request.source}
+                kept[key] = {**_values(request), "source": request.source}
         own, runs = (dict(list(kept.items())[-_MOST_RUNS:]) for kept in (own, runs))
         self._state.set_record(OF_RUNS, runs, own)
-        if _fit_in(before) != _fit_in(runs.get(_key(run))):  # not with each step of a slider
+        if _fit_in(before) != _fit_in(runs.get(key)):  # not with each step of a slider
             self._keep_fit(request.fit)
 
     @property
     def saved(self) -> Mapping[str, WeightsChoice]:
-        """Those that have a name, in the order of the alphabet."""
         kept = self._state.record_of_all(SAVED)
         none = WeightsChoice({}, ELOQUENT.tie_threshold)
         return {
@@ -125,25 +118,24 @@ class RunWeights:
         self._state.save()
 
     def _request(self, kept: Mapping[str, Any], default: WeightsChoice) -> WeightsChoice:
-        """Remembered values; the defaults for those that are missing or damaged."""
+        # Another version, or a hand, may have written them: what is missing or damaged is as by default.
         own, source = kept.get("weights"), kept.get("source")
         own = own if isinstance(own, dict) else {}
         names = dict.fromkeys([*default.weights, *own])
         weights = {name: _number(own.get(name), default.weights.get(name, _DEFAULT_WEIGHT)) for name in names}
         threshold = _number(kept.get("tie_threshold"), default.tie_threshold)
-        named = source if isinstance(source, str) and source else BY_HAND
-        request = WeightsChoice(weights, threshold, named)
-        fit = self._state.record_of_all(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
+        request = WeightsChoice(weights, threshold, source if source and isinstance(source, str) else BY_HAND)
+        fit = self._state.record_of_all(FITS).get(_fit_in(kept))
         try:
             return request if fit is None else replace(request, fit=record_of(fit, KeptFit))
         except ValueError:
             return request
 
     def _keep_fit(self, fit: KeptFit | None) -> None:
-        """Keep a fit once, however many runs have it, and forget those that nothing has any more."""
+        # Once, however many runs have it; those that nothing has any more are forgotten.
         state = self._state
         fits = state.record_of_all(FITS) | ({_fit_key(fit): plain(fit)} if fit else {})
-        users = [*state.record_of_all(OF_RUNS).values(), *state.record_of_all(SAVED).values()]
+        users = (*state.record_of_all(OF_RUNS).values(), *state.record_of_all(SAVED).values())
         used = set(map(_fit_in, users))
         state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
 
@@ -153,6 +145,7 @@ def saved_as(name: str) -> str:
 
 
 def _key(run: "StoredRun") -> str:
+    # Also the moment it was made: a store that was thrown away begins at 1 again.
     return f"{run.id} {run.created.isoformat()}"
 
 
@@ -162,7 +155,6 @@ def _values(request: WeightsChoice) -> dict[str, Any]:
 
 
 def _fit_in(kept: object) -> str:
-    """The key of the fit that remembered weights come from; empty for none."""
     key = kept.get("fit") if isinstance(kept, dict) else None
     return key if isinstance(key, str) else ""
 
@@ -201,21 +193,16 @@ class SavedWeights(QObject):
     def fill(self) -> None:
         self.menu.clear()
         saved = tuple(self._weights.saved)
-        for known in saved:
-            self._add(self.menu, known).triggered.connect(partial(self.apply_wanted.emit, known))
         if not saved:
             self.menu.addAction("Nothing is saved yet").setEnabled(False)
             return
+        remove = QMenu("&Remove saved weights", self.menu, toolTipsVisible=True)
+        for menu, do in ((self.menu, self.apply_wanted.emit), (remove, self._weights.remove)):
+            for known in saved:
+                text = without_middle(one_line(known), _LONGEST_ENTRY).replace("&", "&&")
+                add_entry(menu, text, partial(do, known)).setToolTip(tip(known))
         self.menu.addSeparator()
-        remove = self.menu.addMenu("&Remove saved weights")
-        remove.setToolTipsVisible(True)
-        for known in saved:
-            self._add(remove, known).triggered.connect(partial(self._weights.remove, known))
-
-    def _add(self, menu: QMenu, known: str) -> QAction:
-        action = menu.addAction(without_middle(one_line(known), _LONGEST_ENTRY).replace("&", "&&"))
-        action.setToolTip(tip(known))
-        return action
+        self.menu.addMenu(remove)
 
     @Slot()
     def _ask_for_name(self) -> None:
@@ -225,22 +212,18 @@ class SavedWeights(QObject):
 
 
 class NameDialog(QDialog):
-    """Asks for a name; says where it is taken, and that what has it will be replaced."""
-
     named = Signal(str)
 
     def __init__(self, taken: tuple[str, ...], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._taken = taken
         self.setWindowTitle("Save weights")
-        self.field = QLineEdit(maxLength=_LONGEST_NAME)
+        self.field, self.warning = QLineEdit(maxLength=_LONGEST_NAME), label("", "warning")
         name(self.field, "Name of these weights")
         self.field.textChanged.connect(self._follow)
-        self.warning = label("", "warning")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = close_button(self, QDialogButtonBox.StandardButton.Cancel)
         self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
         asked = hint("A name for these weights and this tie threshold:")
         in_column(asked, self.field, self.warning, buttons, on=self, margins=None)
         self.save.setDefault(True)  # here: Qt must know of which dialog

@@ -32,25 +32,19 @@ _NO_LABELS = (
 
 @dataclass(frozen=True)
 class Scores:
-    """What is known of a run so far, and the sheet that says it.
-
-    `problem`: why the loaded labels cannot be used, if so. `unscored`: how many judgments could not be made;
-    `listed`: the first of them. `explained`: True once all explanations are measured, or there are none.
-    `warnings`: of models that measured. `mark`: what all of this depends on, by value. `part`: the slice that
-    alone was measured, if any. `own`: the run's dataset, with labels or without, where it is there.
-    """
+    """What is known of a run so far, and the sheet that says it."""
 
     system: "System"
     evaluation: "Evaluation | None"
     sheet: Sheet
-    listed: Table
-    unscored: int = 0
-    warnings: Sequence[str] = ()
-    problem: SetupError | None = None
-    explained: bool = True
-    mark: Hashable = None
-    part: "Chosen | None" = None
-    own: "Dataset | None" = None
+    listed: Table  # the first judgments that could not be made
+    unscored: int = 0  # how many there are
+    warnings: Sequence[str] = ()  # of models that measured
+    problem: SetupError | None = None  # why the loaded labels cannot be used
+    explained: bool = True  # all explanations are measured, or there are none
+    mark: Hashable = None  # what all of this depends on, by value
+    part: Chosen | None = None  # the slice that alone was measured
+    own: "Dataset | None" = None  # the run's dataset, with labels or without, where it is there
 
     @property
     def results(self) -> "RunResults":
@@ -65,9 +59,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Measuring(AtWork):
-    """How far a measure is. `scores`: what is known by now, where that is more than before."""
-
-    scores: Scores | None = field(default=None, repr=False)
+    scores: Scores | None = field(default=None, repr=False)  # what is known by now, where that is more
 
 
 @job
@@ -80,10 +72,8 @@ def measure_labels(
     chosen: Chosen | None = None,
     own: "Dataset | None" = None,
 ) -> Scores:
-    """All but the explanations: against human labels where they fit, else what the run says by itself.
-
-    Of the `chosen` slice alone, if any. `own`: the run's dataset, where it is there. `known`: what was
-    measured before, and is not measured again.
+    """All but the explanations: against human labels where they fit, else what the run says by itself. Of the
+    `chosen` slice alone, if any. `known`: what was measured before, and is not measured again.
     """
     whole = measured_mark(results, gold)
     mark = whole if chosen is None else (whole, chosen)
@@ -160,7 +150,6 @@ def _alone(
 
 
 def _unscored(results: "RunResults") -> tuple[Table, int]:
-    """The first judgments that could not be made, and how many there are."""
     from engine.report.run import unscored_table
 
     table = unscored_table(results)
@@ -221,26 +210,19 @@ class ModelMeasure(StrEnum):
     AGREEMENT = "agreement"
 
 
-@dataclass(frozen=True)
-class MeasureModel:
-    """A model file that could measure. `notice`: what to know before, empty for nothing."""
-
-    path: Path
-    name: str
-    notice: str
-
-
 @job
-def look_at_model(_control: JobControl, measure: ModelMeasure, path: Path) -> MeasureModel:
-    """See by its header whether a file can serve. Raises ModelFileError."""
+def look_at_model(_control: JobControl, measure: ModelMeasure, path: Path) -> tuple[str, str]:
+    """The name of a model that could measure, by its file's header, and what to know before, empty for
+    nothing. Raises ModelFileError.
+    """
     from engine.models.encoder_file import read_encoder_file
     from engine.models.model_file import read_model_file
 
     if measure is ModelMeasure.BERTSCORE:
         encoder = read_encoder_file(path)
-        return MeasureModel(path, encoder.name, encoder.notice)
+        return encoder.name, encoder.notice
     model = read_model_file(path)
-    return MeasureModel(path, model.name, " ".join(model.remarks))
+    return model.name, " ".join(model.remarks)
 
 
 @job
@@ -258,9 +240,8 @@ def cut_encoder(control: JobControl, path: Path, target: Path, in_use: Mapping[s
 def measure_with_model(
     control: JobControl, measure: ModelMeasure, scores: Scores, path: Path, store_path: Path
 ) -> Scores:
-    """The same scores with what a model says of the explanations; reports Measuring.
-
-    What the store remembers is not measured again; a job that was cancelled goes on where it was.
+    """The same scores with what a model says of the explanations; reports Measuring. What the store remembers
+    is not measured again: a job that was cancelled goes on where it was.
     """
     from engine.metrics.evaluation import with_model_scores
 

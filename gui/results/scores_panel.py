@@ -17,24 +17,13 @@ from engine.core.tables import Row
 from engine.system.paths import demo_model, models_folder
 from gui.results import export_jobs, score_jobs
 from gui.results.export_jobs import TITLES
-from gui.results.score_jobs import MeasureModel, ModelMeasure, Scores
+from gui.results.score_jobs import ModelMeasure, Scores
+from gui.widgets import labels
 from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.figure_view import DrawnFigure, FigureMark, FigureView
 from gui.widgets.files import DATASETS, ask_source, ask_target
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
-from gui.widgets.labels import (
-    STRETCH,
-    as_column,
-    as_row,
-    button,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    set_role,
-)
+from gui.widgets.labels import STRETCH, button, hint, in_column, in_row, label, name
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.widgets.theme import is_dark
@@ -75,8 +64,7 @@ class MeasureModelDialog(QDialog):
 
     def __init__(self, measure: ModelMeasure, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._measure = measure
-        self._workspace = workspace
+        self._measure, self._workspace = measure, workspace
         *_, self._kind, what = _WORDS[measure]
         threads, files = workspace.threads, ThreadName.FILES
         self._looking = TaskPanel(threads, files, self, self._take, failed=self._refuse)
@@ -89,18 +77,16 @@ class MeasureModelDialog(QDialog):
         self.status = label("")
         layers = "Write a copy with only the layers that bert-score uses"
         self.cut = button("Cut a copy…", self._ask_to_cut, "Cut a copy", layers)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = labels.close_button(self, QDialogButtonBox.StandardButton.Cancel)
         self.start = buttons.addButton("Measure", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self._accept)
-        buttons.rejected.connect(self.reject)
         line = in_row((self.files, STRETCH), browse)
         stored = hint("Results are stored: measuring the same again is quick.")
         in_column(hint(what), line, self.status, self.cut, stored, buttons, on=self, margins=None)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 70)
-        for path in workspace.state.recent(self._kind):
+        own = [demo_model()] if measure is ModelMeasure.AGREEMENT else []
+        for path in (*workspace.state.recent(self._kind), *own):
             self._add(path, self.files.count())
-        if measure is ModelMeasure.AGREEMENT:
-            self._add(demo_model(), self.files.count())
         self._look()
 
     @Slot(object)
@@ -129,10 +115,10 @@ class MeasureModelDialog(QDialog):
             self._looking.start(score_jobs.look_at_model(self._measure, path))
 
     @Slot(object)
-    def _take(self, found: MeasureModel) -> None:
-        text = f"{found.name}: {found.notice}" if found.notice else found.name
-        self._say(text, "warning" if found.notice else "good")
-        self.cut.setVisible(self._measure is ModelMeasure.BERTSCORE and bool(found.notice))
+    def _take(self, found: tuple[str, str]) -> None:
+        called, notice = found
+        self._say(f"{called}: {notice}" if notice else called, "warning" if notice else "good")
+        self.cut.setVisible(self._measure is ModelMeasure.BERTSCORE and bool(notice))
         self.start.setEnabled(True)
 
     @Slot(object)
@@ -141,7 +127,7 @@ class MeasureModelDialog(QDialog):
 
     def _say(self, text: str, role: str) -> None:
         self.status.setText(one_line(text) if role != "bad" else visible(text))
-        set_role(self.status, role)
+        labels.set_role(self.status, role)
 
     def _browse(self) -> None:
         folder = self.path.parent if self.path else models_folder()
@@ -150,8 +136,7 @@ class MeasureModelDialog(QDialog):
             self.choose(path)
 
     def _ask_to_cut(self) -> None:
-        path = self.path
-        if path is None:
+        if (path := self.path) is None:
             return
         target = ask_target(self, "Write the cut copy", path.with_name(f"{path.stem}-cut.gguf"), _KIND)
         if target is not None:
@@ -190,20 +175,17 @@ class ScoresPanel(QWidget):
 
     def show_scores(self, scores: Scores | None) -> None:
         self.sheet.show_sheet(scores.sheet if scores else None)
-        unfinished = scores is not None and not scores.explained
-        self.go_on_button.setVisible(unfinished)
-        self.allow_model_measures(scores is not None and not unfinished)
-        self._unscored = scores.listed.rows if scores else ()
+        self.go_on_button.setVisible(scores is not None and not scores.explained)
+        self.allow_model_measures(scores is not None and scores.explained)
+        self._unscored, count = (scores.listed.rows, scores.unscored) if scores else ((), 0)
         if scores:
             self.listed.show_table(scores.listed)
-        count = scores.unscored if scores else 0
         self.unscored.setVisible(count > 0)
         listed = f", the first {len(self._unscored):,} of them" if count > len(self._unscored) else ""
         self.unscored.set_title(f"Could not be judged ({count:,}): items and reasons{listed}")
         self.restyle()
 
     def restyle(self) -> None:
-        """Fit the list of what could not be judged to its rows and the size of the text."""
         view, count = self._unscored_view, len(self._unscored)
         lines = min(count, _LINES_OF_UNSCORED) + 2
         view.setFixedHeight(lines * view.verticalHeader().defaultSectionSize())
@@ -223,7 +205,7 @@ class ScoresPanel(QWidget):
         }
         rouge, left = "Go on measuring ROUGE-L", "Measure the explanations that are left"
         self.go_on_button = button(rouge, self.rest_wanted.emit, rouge, left)
-        return as_row(*self.model_buttons.values(), self.go_on_button, STRETCH)
+        return labels.as_row(*self.model_buttons.values(), self.go_on_button, STRETCH)
 
     def _open_item(self, index: QModelIndex) -> None:
         item, criterion, *_ = self._unscored[index.row()]
@@ -235,7 +217,6 @@ _HINT = (
     " light colours. Click a bar of labels or a cell of a matrix to list its items in Review."
 )
 _NOTHING = "Figures need human labels: choose a labelled dataset with “Choose labels…”."
-_DRAWING = "Drawing …"
 _FAILED = "The figures could not be drawn. Open another tab and come back to try again."
 
 
@@ -246,12 +227,10 @@ class FiguresPanel(QWidget):
         super().__init__()
         self._workspace = workspace
         self._evaluation: Evaluation | None = None
-        self._name = "run"
-        self._run_id = 0
+        self._name, self._run_id = "run", 0
         self._dark: bool | None = None
-        self._drawing = TaskPanel(
-            workspace.threads, DRAWING, self, self._end, follow=self._take, failed=self._give_up
-        )
+        threads, fail = workspace.threads, self._give_up
+        self._drawing = TaskPanel(threads, DRAWING, self, self._end, follow=self._take, failed=fail)
         self.files = FigureFiles(workspace, self, self._drawn_bytes, lambda name: f"{self._name}-{name}")
         self.hint = hint(_NOTHING)
         self.views = {name: FigureView(name) for name in TITLES}
@@ -262,19 +241,18 @@ class FiguresPanel(QWidget):
             view.save_wanted.connect(self.files.ask_where)
             view.copy_wanted.connect(self.files.copy)
             view.spot_wanted.connect(self._list_items)
-            self._cells[key] = as_column(heading(TITLES[key]), view, STRETCH)
-            self._cells[key].hide()
+            self._cells[key] = labels.as_column(labels.heading(TITLES[key]), view, STRETCH)
+        self._hide_all()
         in_column(self.hint, self._grid, STRETCH, on=self, margins=(0, 0, 6, 0))
         self._columns = 0
         self._arrange(1)
 
     def show_scores(self, scores: Scores | None) -> None:
-        """Draw the figures of these scores; explanations change none of them."""
+        # Explanations change none of the figures: these are drawn anew only where the labels are others.
         evaluation = scores.evaluation if scores else None
         before, self._evaluation = self._evaluation, evaluation
         if scores is not None:
-            self._run_id = scores.results.run.id
-            self._name = scores.results.run.stem
+            self._run_id, self._name = scores.results.run.id, scores.results.run.stem
         if evaluation is None:
             self._drawing.drop()
             self._hide_all()
@@ -284,11 +262,11 @@ class FiguresPanel(QWidget):
             self.restyle()
 
     def restyle(self) -> None:
-        """Draw where the theme is another, or nothing is drawn yet; where nobody looks, once it is shown."""
+        # Drawing takes long: it waits where nobody looks, and is done again only in another theme.
         dark = is_dark(QGuiApplication.palette())
         if self._evaluation is not None and self.isVisible() and self._dark is not dark:
             self._dark = dark
-            self.hint.setText(_DRAWING)
+            self.hint.setText("Drawing …")
             self._drawing.start(export_jobs.draw(self._evaluation, dark))
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -334,7 +312,7 @@ class FiguresPanel(QWidget):
         for place, cell in enumerate(self._cells.values()):
             self._grid.addWidget(cell, place // columns, place % columns)
         for column in range(2):
-            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+            self._grid.setColumnStretch(column, int(column < columns))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -354,9 +332,8 @@ class GoldPicker(QWidget):
         back = "Score the run against the labels of its own dataset again"
         self.own = button("Run's own", workspace.use_own_labels, "Run's own labels", back)
         in_row(self.status, other, self.own, on=self)
-        workspace.gold_changed.connect(self.follow)
-        workspace.problem.connect(self.follow)  # the reading may have failed
-        workspace.run_changed.connect(self.follow)
+        for signal in (workspace.gold_changed, workspace.run_changed, workspace.problem):
+            signal.connect(self.follow)  # the last: the reading may have failed
         self.follow()
 
     def open(self, path: Path) -> None:
@@ -379,11 +356,8 @@ class GoldPicker(QWidget):
 
     def _ask(self) -> None:
         gold, run = self._workspace.gold, self._workspace.run
-        folder = Path.home()
-        if gold is not None:
-            folder = gold.path.parent
-        elif run is not None:
-            folder = run.results.run.identity.dataset_path.parent
+        near = gold.path if gold else run.results.run.identity.dataset_path if run else None
+        folder = near.parent if near else Path.home()
         path = ask_source(self, "Choose a dataset with human labels", folder, DATASETS)
         if path is not None:
             self.open(path)

@@ -1,6 +1,7 @@
 """Jobs of weighted scoring: decide all items by weighted criteria, and fit the weights."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -26,34 +27,25 @@ HIGHEST_MARGIN = 10.0  # points: that of two responses with the scores 10 and 0 
 
 @dataclass(frozen=True)
 class WeightedResult:
-    """The weighted decisions of a run. `bins`: how many A wins, B wins and ties have such a margin.
-
-    `a`, `b`, `tie`: shares (0 to 1), each with its 95 % interval where the instructions of the items are
-    known. `caveats`: what must be said before all of it.
-    """
-
-    request: WeightsChoice
+    tie_threshold: float
     comparisons: int
     left_out: int
-    a: Share
-    b: Share
-    tie: Share
+    rates: Mapping[str, Share]  # by `A`, `B` and `tie`; an interval where the instructions are known
     mean_margin: float
-    bins: Sequence[tuple[int, int, int]]
-    agreement: Table | None
-    caveats: Sequence[str] = ()
+    bins: Sequence[tuple[int, int, int]]  # how many A wins, B wins and ties have such a margin
+    agreement: Table | None = None
+    caveats: Sequence[str] = ()  # what must be said before all of it
 
 
 @dataclass(frozen=True)
 class Basis:
-    """A run, the human labels that fit it, and its response scores by the criteria that count.
-
-    `known`, `overlaps`, `items` are found on the jobs' thread. `own`: the run's dataset, if it is there.
+    """A run, the human labels that fit it, and its response scores by the criteria that count; the last three
+    are found on the jobs' thread.
     """
 
     system: "System"
     gold: "Dataset | None"
-    own: "Dataset | None" = None
+    own: "Dataset | None" = None  # the run's dataset, if it is there
     known: "dict[tuple[str, ...], ScoredPairs]" = field(default_factory=dict, compare=False, repr=False)
     overlaps: dict[FittedOn, Overlap] = field(default_factory=dict, compare=False, repr=False)
 
@@ -75,20 +67,17 @@ def weigh(_control: JobControl, basis: Basis, request: WeightsChoice) -> Weighte
     """Decide all items of the run. SetupError where no criterion counts, or none is informative."""
     from engine.report.weighted_scoring import overall_agreement_table
 
-    weighted_scoring = weighed(basis, request)
-    weighted_scoring.informative.check()
-    decided, rates, agreement = weighted_scoring.result, weighted_scoring.rates, weighted_scoring.agreement
+    found = weighed(basis, request)
+    found.informative.check()
     return WeightedResult(
-        request,
-        comparisons=len(decided["results"]),
-        left_out=len(weighted_scoring.left_out),
-        a=rates["A"],
-        b=rates["B"],
-        tie=rates["tie"],
-        mean_margin=decided["avg_margin"],
-        bins=_bins(weighted_scoring),
-        agreement=overall_agreement_table(agreement) if agreement else None,
-        caveats=[*weighted_scoring.informative.sentences, *filter(None, [weighted_scoring.fit_in_words])],
+        request.tie_threshold,
+        comparisons=len(found.result["results"]),
+        left_out=len(found.left_out),
+        rates=found.rates,
+        mean_margin=found.result["avg_margin"],
+        bins=_bins(found),
+        agreement=overall_agreement_table(found.agreement) if found.agreement else None,
+        caveats=[*found.informative.sentences, *filter(None, [found.fit_in_words])],
     )
 
 
@@ -128,8 +117,7 @@ def decided_items(
     two on, below the second; the highest bin holds all above it too.
     """
     low, high = margins or (0.0, HIGHEST_MARGIN)
-    if high >= HIGHEST_MARGIN:
-        high = inf
+    high = inf if high >= HIGHEST_MARGIN else high
     decided = weighed(basis, request).result["results"]
     of_winner = (each for each in decided if winner in (None, each["winner"]))
     return frozenset(each["id"] for each in of_winner if low <= each["margin"] < high)
@@ -152,12 +140,11 @@ def _scored_pairs(basis: Basis, criteria: tuple[str, ...]) -> "ScoredPairs":
 
 
 def _bins(weighted_scoring: "WeightedScoring") -> list[tuple[int, int, int]]:
-    places = {"A": 0, "B": 1, "tie": 2}
-    counts = [[0, 0, 0] for _ in range(MARGIN_BINS)]
-    for decision in weighted_scoring.result["results"]:
-        place = min(MARGIN_BINS - 1, int(decision["margin"] * MARGIN_BINS / HIGHEST_MARGIN))
-        counts[place][places[decision["winner"]]] += 1
-    return [(a, b, tie) for a, b, tie in counts]
+    counts = Counter(
+        (min(MARGIN_BINS - 1, int(decision["margin"] * MARGIN_BINS / HIGHEST_MARGIN)), decision["winner"])
+        for decision in weighted_scoring.result["results"]
+    )
+    return [(counts[place, "A"], counts[place, "B"], counts[place, "tie"]) for place in range(MARGIN_BINS)]
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,35 @@
-"""Weighted scoring: a weight for each criterion, and what follows from them at once."""
+"""Weighted scoring: a weight for each criterion, and what follows from them at once, in numbers and bars."""
 
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QWidget
+from PySide6.QtCore import QObject, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QSizePolicy, QWidget
 
 from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError, SetupError
-from engine.core.formatting import SCORE, counted, number, percent, visible, words
+from engine.core.formatting import SCORE, counted, interval, number, percent, visible, words
+from engine.core.items import HumanLabel, Preference, Tie
 from engine.core.rubric import ELOQUENT
 from gui.results import run_weights, weighted_scoring_jobs
-from gui.results.weighted_scoring_jobs import Basis, Fitted, WeightedResult
-from gui.results.win_charts import MarginChart, WinBars
-from gui.widgets.actions import MenuButton
+from gui.results.weighted_scoring_jobs import (
+    HIGHEST_MARGIN,
+    MARGIN_BINS,
+    Basis,
+    Fitted,
+    Share,
+    WeightedResult,
+)
+from gui.widgets.actions import MenuButton, add_entry
 from gui.widgets.fields import DoubleSpinBox, FlowLayout, Slider
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import headed
-from gui.widgets.labels import STRETCH, button, hint, label, name, panel, show_text
+from gui.widgets.label_mark import paint_share
+from gui.widgets.labels import STRETCH, Painted, button, hint, label, name, panel, show_text
 from gui.widgets.notice import problem_of
+from gui.widgets.theme import Colours, colours
 from gui.widgets.value_table import TableModel
 from gui.widgets.views import measure_view
 from gui.workspace.task_panel import TaskPanel
@@ -45,14 +54,12 @@ class _NumberField(DoubleSpinBox):
     """Shows a number with two digits behind the point, or as many more as a small one needs."""
 
     def textFromValue(self, value: float) -> str:
-        """Without what rounding would not miss."""
         return self.locale().toString(value, "f", run_weights.digits_of(value))
 
 
 class WeightControl(QObject):
     """A number from 0 to `highest`: a `slider` in steps of 0.1 and a `field` that takes finer ones, in step.
-
-    A number that was set stays what it is, however it is shown, until the user changes it.
+    It stays what it is, however it is shown, until the user changes it.
     """
 
     changed = Signal()
@@ -112,15 +119,12 @@ class WeightedScoringPanel(QWidget):
         self._again = False
         self.controls: dict[str, WeightControl] = {}
         self._shares: dict[str, QLabel] = {}
-        threads, failures = workspace.threads, workspace.failures
-        # Short, and not behind a measure: sliders are followed at once.
-        self._weighing = TaskPanel(threads, ThreadName.FILES, self, self._take, failed=self._tell)
-        self._finding = TaskPanel(threads, ThreadName.FILES, self, self._list_items, failed=failures)
         self._wanted_words = ""
-        follow = self._follow_fitting
-        self._fitting = TaskPanel(
-            threads, ThreadName.MEASURE, self, self._take_fit, failed=failures, changed=follow
-        )
+        threads, failed, follow = workspace.threads, workspace.failures, self._follow_fitting
+        short, long = ThreadName.FILES, ThreadName.MEASURE  # sliders are followed at once, behind no measure
+        self._weighing = TaskPanel(threads, short, self, self._take, failed=self._tell)
+        self._finding = TaskPanel(threads, short, self, self._list_items, failed=failed)
+        self._fitting = TaskPanel(threads, long, self, self._take_fit, failed=failed, changed=follow)
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._halves.setContentsMargins(0, 0, 0, 0)
         self._halves.setSpacing(10)
@@ -143,26 +147,20 @@ class WeightedScoringPanel(QWidget):
             self._change_basis(None)
             self._show_nothing("")
             return
-        before, run = self._basis, system.results.run
-        if before is None or before.system is not system or before.gold is not gold:
-            self._change_basis(Basis(system, gold))
-            self._show_weights_of(run, system.criteria)
-            self._decide()
-
-    def _show_weights_of(self, run: "StoredRun", criteria: tuple[str, ...]) -> None:
-        """Set the controls, where they are not those of this run yet."""
-        shown = self._run
-        if shown is not None and (shown.id, shown.created) == (run.id, run.created):
+        before, shown, run = self._basis, self._run, system.results.run
+        if before is not None and before.system is system and before.gold is gold:
             return
-        if tuple(self.controls) != tuple(criteria):
-            self._show_criteria(criteria)
-        self._run, self._default = run, run_weights.default_request(run.identity.asked)
-        self._show_request(self.weights.of(run))
+        self._change_basis(Basis(system, gold))
+        if shown is None or (shown.id, shown.created) != (run.id, run.created):
+            if tuple(self.controls) != tuple(system.criteria):
+                self._show_criteria(system.criteria)
+            self._run, self._default = run, run_weights.default_request(run.identity.asked)
+            self._show_request(self.weights.of(run))
+        self._decide()
 
     def _change_basis(self, basis: Basis | None) -> None:
-        """What is under way for another run or other labels counts no more."""
-        self._basis = basis
-        self._again = False
+        # What is under way is for another run or other labels.
+        self._basis, self._again = basis, False
         for task in (self._fitting, self._weighing, self._finding):
             task.drop()
         self._show_fit(False)
@@ -182,7 +180,6 @@ class WeightedScoringPanel(QWidget):
             self._set(replace(saved, weights={**self._default.weights, **saved.weights}))
 
     def fit_weights(self) -> None:
-        """The weights that explain the human overall labels best, of the criteria that have one."""
         if self._basis is not None and not self._fitting.busy:
             self._fitting.start(weighted_scoring_jobs.fit(self._basis, self.request))
 
@@ -220,13 +217,12 @@ class WeightedScoringPanel(QWidget):
 
     @Slot(object)
     def _take(self, weighed: WeightedResult) -> None:
-        self.rates.show_weighed(weighed)
-        self.margins.show_weighed(weighed)
+        for chart in (self.rates, self.margins):
+            chart.show_weighed(weighed)
         text = counted(weighed.comparisons, "comparison", "comparisons")
-        text += f", mean margin {number(weighed.mean_margin)} points."
-        if weighed.left_out:
-            text += f" {counted(weighed.left_out, 'item', 'items')} omitted: a judgment is missing."
-        self.summary.setText(text)
+        lacking = f" {counted(weighed.left_out, 'item', 'items')} omitted: a judgment is missing."
+        text = f"{text}, mean margin {number(weighed.mean_margin)} points."
+        self.summary.setText(f"{text}{lacking if weighed.left_out else ''}")
         show_text(self.caveats, "\n".join(weighed.caveats))
         if weighed.agreement:
             self._agreement.show_table(weighed.agreement)
@@ -242,11 +238,11 @@ class WeightedScoringPanel(QWidget):
         self._go_on()
 
     def _show_nothing(self, text: str) -> None:
-        self.rates.show_weighed(None)
-        self.margins.show_weighed(None)
+        for chart in (self.rates, self.margins):
+            chart.show_weighed(None)
         self.summary.setText(text)
-        self.caveats.hide()
-        self._agreement_view.hide()
+        for part in (self.caveats, self._agreement_view):
+            part.hide()
 
     # Fitting
 
@@ -346,13 +342,12 @@ class WeightedScoringPanel(QWidget):
         return self._decided
 
     def _items_button(self) -> MenuButton:
-        """What a click on a bar does, for those who use no mouse."""
+        # What a click on a bar does, for those who use no mouse.
         self.items_button = MenuButton("Show in Review")
         shown = "Show the items of a winner or a margin in Review"
         name(self.items_button, shown, "Clicking a bar also shows its items")
         for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
-            entry = self.items_button.menu().addAction(text)
-            entry.triggered.connect(partial(self._find_winner, winner))
+            add_entry(self.items_button.menu(), text, partial(self._find_winner, winner))
         self._margins_menu = self.items_button.menu().addMenu("By &margin")
         self._margins_menu.aboutToShow.connect(self._fill_margins)
         return self.items_button
@@ -362,11 +357,10 @@ class WeightedScoringPanel(QWidget):
         self._margins_menu.clear()
         for low, high, count in self.margins.bars():
             items = counted(count, "comparison", "comparisons")
-            entry = self._margins_menu.addAction(f"{low:g} to {high:g} points: {items}")
-            entry.triggered.connect(partial(self._find_margins, low, high))
+            text = f"{low:g} to {high:g} points: {items}"
+            add_entry(self._margins_menu, text, partial(self._find_margins, low, high))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Side by side where both halves have room, else one below the other."""
         super().resizeEvent(event)
         parent = self.parentWidget()
         room = parent.width() if parent else self.width()
@@ -376,9 +370,9 @@ class WeightedScoringPanel(QWidget):
         self._halves.setDirection(sides.LeftToRight if fits else sides.TopToBottom)
 
     def _show_criteria(self, criteria: tuple[str, ...]) -> None:
+        kept = (self.threshold.slider, self.threshold.field)
         while (item := self._rows.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None and widget not in (self.threshold.slider, self.threshold.field):
+            if (widget := item.widget()) is not None and widget not in kept:
                 widget.deleteLater()
         for control in self.controls.values():
             control.deleteLater()
@@ -395,7 +389,183 @@ class WeightedScoringPanel(QWidget):
         after.setWordWrap(False)
         after.setMinimumWidth(self.fontMetrics().horizontalAdvance("100.0 %"))
         after.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._rows.addWidget(label(text, wrap=False), row, 0)
-        self._rows.addWidget(control.slider, row, 1)
-        self._rows.addWidget(control.field, row, 2)
-        self._rows.addWidget(after, row, 3)
+        for column, part in enumerate((label(text, wrap=False), control.slider, control.field, after)):
+            self._rows.addWidget(part, row, column)
+
+
+_PATTERNS = {
+    Preference.A: Qt.BrushStyle.NoBrush,
+    Tie.TIE: Qt.BrushStyle.Dense6Pattern,
+    Preference.B: Qt.BrushStyle.BDiagPattern,
+}
+_TICKS = (0.0, 2.5, 5.0, 7.5, 10.0)
+_BIN = HIGHEST_MARGIN / MARGIN_BINS  # points
+
+
+def _across(place: QRectF, margin: float) -> float:
+    return place.left() + place.width() * margin / HIGHEST_MARGIN
+
+
+def _paint_part(painter: QPainter, place: QRectF, winner: HumanLabel, used: Colours) -> None:
+    # Of B striped, of ties dotted, for those who do not tell the colours apart.
+    painter.fillRect(place, QColor(used.of_label(winner)))
+    painter.fillRect(place, QBrush(QColor(used.panel), _PATTERNS[winner]))
+
+
+class WinBars(Painted):
+    """One bar cut by the shares of A, tie and B, with the numbers and their 95 % intervals above it."""
+
+    wanted = Signal(str)  # the winner whose items are asked for: `A`, `tie` or `B`
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.show_weighed(None)
+
+    def show_weighed(self, weighed: WeightedResult | None) -> None:
+        self._weighed = weighed
+        shares = [
+            f"{word} {percent(share)}{f' ({interval(ends, 100)})' if ends else ''}"
+            for word, (share, ends), _ in self._parts()
+        ]
+        self.setAccessibleName(f"Win rates: {', '.join(shares) or 'none'}")
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, 2 * self._line() + max(14, self._line()))
+
+    def minimumSizeHint(self) -> QSize:
+        width = self.fontMetrics().horizontalAdvance("A wins 100.0 %   tie 100.0 %   B wins 100.0 %")
+        return QSize(width, self.sizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, used, line = QPainter(self), colours(self.palette()), self._line()
+        bar = QRectF(0, 2 * line, self.width(), self.height() - 2 * line)
+        painter.fillRect(bar, QColor(used.hover))
+        left = 0.0
+        aligned = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
+        for (word, (share, ends), winner), side in zip(self._parts(), aligned, strict=False):
+            width = self.width() * share
+            if share:
+                paint_share(painter, QRectF(left, bar.top(), width, bar.height()), winner, self.palette())
+            left += width
+            above = int(side | Qt.AlignmentFlag.AlignTop)
+            painter.setPen(self.palette().windowText().color())
+            painter.drawText(QRectF(0, 0, self.width(), line), above, f"{word} {percent(share)}")
+            painter.setPen(QColor(used.muted))
+            painter.drawText(QRectF(0, line, self.width(), line), above, interval(ends, 100) if ends else "")
+        painter.end()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        x = event.position().x() / max(1, self.width())
+        for _word, (share, _ends), winner in self._parts():
+            if 0 <= x < share:
+                self.wanted.emit(winner.value)
+                return
+            x -= share
+
+    def _parts(self) -> list[tuple[str, Share, HumanLabel]]:
+        rates = self._weighed.rates if self._weighed else {}
+        winners = (("A wins", Preference.A), ("tie", Tie.TIE), ("B wins", Preference.B))
+        return [(word, rates[winner.value], winner) for word, winner in winners if rates]
+
+    def _line(self) -> int:
+        return self.fontMetrics().height() + 3
+
+
+class MarginChart(Painted):
+    """A histogram of the margins in score points, by winner, and the tie threshold."""
+
+    wanted = Signal(float, float)  # margins between which items are asked for
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.show_weighed(None)
+
+    def show_weighed(self, weighed: WeightedResult | None) -> None:
+        self._weighed, self._bins, text = weighed, weighed.bins if weighed else (), ""
+        if weighed:
+            counts = [f"{count:,} from {low:g}" for low, _, count in self.bars()]
+            text = f": mean {number(weighed.mean_margin)} points; comparisons by margin: {', '.join(counts)}"
+        self.setAccessibleName(f"Margins{text}")
+        self.update()
+
+    def bars(self) -> list[tuple[float, float, int]]:
+        ends = ((place * _BIN, (place + 1) * _BIN, sum(each)) for place, each in enumerate(self._bins))
+        return [bar for bar in ends if bar[2]]
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 13 * self.fontMetrics().height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, 8 * self.fontMetrics().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        painter, used, place = QPainter(self), colours(self.palette()), self._place()
+        highest = max(map(sum, self._bins), default=0)
+        self._draw_axes(painter, place, used, highest)
+        self._draw_bars(painter, place, used, highest)
+        if self._weighed:
+            self._draw_threshold(painter, place, used, self._weighed.tie_threshold)
+        painter.end()
+
+    def _place(self) -> QRectF:
+        side, line = self.fontMetrics().horizontalAdvance("00,000") + 6, self.fontMetrics().height()
+        return QRectF(side, line, self.width() - side - 12, self.height() - 4.8 * line)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        # Anywhere above a bar: a low one could hardly be met.
+        place = self._place()
+        number_of_bin = int((event.position().x() - place.left()) * MARGIN_BINS / max(1.0, place.width()))
+        there = place.contains(event.position()) and number_of_bin < len(self._bins)
+        if there and any(self._bins[number_of_bin]):
+            self.wanted.emit(number_of_bin * _BIN, (number_of_bin + 1) * _BIN)
+
+    def _draw_axes(self, painter: QPainter, place: QRectF, used: Colours, highest: int) -> None:
+        height, middle = self.fontMetrics().height(), int(Qt.AlignmentFlag.AlignHCenter)
+        painter.setPen(QColor(used.border))
+        painter.drawLine(place.bottomLeft(), place.bottomRight())
+        painter.setPen(QColor(used.muted))
+        for value in _TICKS:
+            room = QRectF(_across(place, value) - 40, place.bottom() + 3, 80, height)
+            painter.drawText(room, middle, f"{value:g}")
+        below = QRectF(place.left(), place.bottom() + height + 3, place.width(), height)
+        painter.drawText(below, middle, "margin (score points)")
+        self._draw_legend(painter, below.translated(0, 1.3 * height), used)
+        right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        if highest:
+            top = QRectF(0, place.top() - height / 2, place.left() - 6, height)
+            painter.drawText(top, right, f"{highest:,}")
+        painter.drawText(QRectF(0, place.bottom() - height / 2, place.left() - 6, height), right, "0")
+
+    def _draw_legend(self, painter: QPainter, line: QRectF, used: Colours) -> None:
+        left, side = line.left(), 0.8 * line.height()
+        for winner, word in ((Tie.TIE, "tie"), (Preference.A, "A wins"), (Preference.B, "B wins")):
+            _paint_part(painter, QRectF(left, line.top() + 0.1 * line.height(), 2 * side, side), winner, used)
+            left += 2.5 * side
+            painter.drawText(QRectF(left, line.top(), line.right() - left, line.height()), word)
+            left += self.fontMetrics().horizontalAdvance(word) + 2 * side
+
+    def _draw_bars(self, painter: QPainter, place: QRectF, used: Colours, highest: int) -> None:
+        width = place.width() / MARGIN_BINS
+        for number_of_bin, (a, b, tie) in enumerate(self._bins):
+            left, bottom = place.left() + number_of_bin * width, place.bottom()
+            for count, winner in ((tie, Tie.TIE), (a, Preference.A), (b, Preference.B)):
+                height = place.height() * count / max(1, highest)
+                if count:
+                    _paint_part(painter, QRectF(left + 1, bottom - height, width - 2, height), winner, used)
+                bottom -= height
+
+    def _draw_threshold(self, painter: QPainter, place: QRectF, used: Colours, threshold: float) -> None:
+        x = _across(place, min(threshold, HIGHEST_MARGIN))
+        painter.setPen(QPen(QColor(used.warning), 2, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(x, place.top()), QPointF(x, place.bottom()))
+        painter.setPen(QColor(used.warning))
+        height = self.fontMetrics().height()
+        room = QRectF(x + 6, place.top() - height, place.right() - x, height)
+        side = Qt.AlignmentFlag.AlignLeft
+        if threshold > 0.7 * HIGHEST_MARGIN:
+            room.setCoords(place.left(), room.top(), x - 6, room.bottom())
+            side = Qt.AlignmentFlag.AlignRight
+        painter.drawText(room, int(side), f"tie up to {threshold:g}")

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from engine.core.formatting import counted, file_stem, listed, visible
 from gui.review import review_jobs
+from gui.review.annotators import typed_in
 from gui.review.review_jobs import CountedFiles
 from gui.widgets import labels
 from gui.widgets.files import ask_target, let_choose_several
@@ -20,13 +21,20 @@ from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name
 from gui.widgets.notice import Message
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import OpenRun
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import Job, Task, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
 if TYPE_CHECKING:
     from engine.results.annotation_import import Namesake
 
-_NO_AMPERSAND = str.maketrans({"&": "&&"})
+_KIND = "Annotations (*.json)"
+_FOLDER = "last/words"  # that files of others were in
+_ABOUT = "annotations exchanged"
+_LONGEST_STEM = 40  # bytes of an annotator's name in that of a file
+_NOT_IN_NAMES = re.compile(r"[^\w-]+")
+_ACCEPT = QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole
+_CANCEL = QtWidgets.QDialogButtonBox.StandardButton.Cancel
 
 
 class NamesakeQuestion(QtWidgets.QWidget):
@@ -36,17 +44,15 @@ class NamesakeQuestion(QtWidgets.QWidget):
 
     def __init__(self, asked: "Namesake") -> None:
         super().__init__()
-        self.asked = asked
-        shown = visible(asked.name).translate(_NO_AMPERSAND)
-        self.one = QtWidgets.QRadioButton(f"Same annotator: {shown}")
+        self.asked, shown = asked, visible(asked.name)
+        self.one = QtWidgets.QRadioButton(f"Same annotator: {shown.replace('&', '&&')}")
         self.two = QtWidgets.QRadioButton("Two annotators. Name of the one in the file:")
         self.field = QtWidgets.QLineEdit(asked.suggested, maxLength=LONGEST_NAME)
-        name(self.one, f"{visible(asked.name)} is the same annotator")
-        name(self.two, f"{visible(asked.name)} in the file is another annotator")
-        name(self.field, f"Name of the other {visible(asked.name)}")
-        for button in (self.one, self.two):
-            button.toggled.connect(self.changed)
-        self.field.textChanged.connect(self.changed)
+        name(self.one, f"{shown} is the same annotator")
+        name(self.two, f"{shown} in the file is another annotator")
+        name(self.field, f"Name of the other {shown}")
+        for signal in (self.one.toggled, self.two.toggled, self.field.textChanged):
+            signal.connect(self.changed)
         self.field.textEdited.connect(lambda: self.two.setChecked(True))
         in_column(label(visible(asked.in_words)), self.one, in_row(self.two, (self.field, STRETCH)), on=self)
 
@@ -55,7 +61,7 @@ class NamesakeQuestion(QtWidgets.QWidget):
         """The name here of the annotator in the file; empty until it is chosen."""
         if self.one.isChecked():
             return self.asked.name
-        written = "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
+        written = typed_in(self.field)
         return written if self.two.isChecked() and written != self.asked.name else ""
 
 
@@ -79,10 +85,9 @@ class ExportWordsDialog(QtWidgets.QDialog):
             " Importing the file needs none."
         )
         labels.describe(self.tick, what_for)
-        buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
-        start = buttons.addButton("Choose the &file…", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons = labels.close_button(self, _CANCEL)
+        start = buttons.addButton("Choose the &file…", _ACCEPT)
         buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         asked = label(f"One small file with the annotations of {who} for {visible(run.results.run.called)}.")
         in_column(asked, self.tick, hint(what_for), STRETCH, buttons, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
@@ -97,16 +102,14 @@ class AddWordsDialog(QtWidgets.QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.found = found
-        joining = found.joining
-        self.setWindowTitle(f"Import annotations into {visible(joining.run.called)}")
+        self.setWindowTitle(f"Import annotations into {visible(found.joining.run.called)}")
         self.sheet = SheetView()
         self.sheet.show_sheet(found.sheet)
-        self.questions = [NamesakeQuestion(asked) for asked in joining.namesakes]
+        self.questions = [NamesakeQuestion(asked) for asked in found.joining.namesakes]
         self.status = hint("")
-        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
-        self.add = self.buttons.addButton("&Add", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons = labels.close_button(self, _CANCEL)
+        self.add = self.buttons.addButton("&Add", _ACCEPT)
         self.buttons.accepted.connect(self.accept)
-        self.buttons.rejected.connect(self.reject)
         asking = [labels.panel(*self.questions, role="note")] if self.questions else []
         inside = labels.scrolling(labels.as_column(*asking, self.sheet, STRETCH, spacing=10))
         in_column((inside, STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10)
@@ -124,20 +127,12 @@ class AddWordsDialog(QtWidgets.QDialog):
 
     @Slot()
     def _follow(self) -> None:
-        new = self.found.joining.new
-        left = len(self.questions) - len(self.answers)
+        new, left = self.found.joining.new, len(self.questions) - len(self.answers)
         self.add.setEnabled(bool(new) and not left)
         said = f"{counted(new, 'annotation', 'annotations')} will be added; nothing else changes."
         if left:
             said = f"{counted(left, 'name is', 'names are')} still to be decided."
         self.status.setText(said if new else "The run has all of these annotations already.")
-
-
-_KIND = "Annotations (*.json)"
-_FOLDER = "last/words"  # that files of others were in
-_ABOUT = "annotations exchanged"
-_LONGEST_STEM = 40  # bytes of an annotator's name in that of a file
-_NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
 class AnnotationExchange(QObject):
@@ -147,18 +142,16 @@ class AnnotationExchange(QObject):
         self._run_id = 0  # to which files are added
         self.dialog: AddWordsDialog | None = None
         self.asking: ExportWordsDialog | None = None
-        self._counting = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._counting.finished.connect(self._show)
-        self._counting.failed.connect(workspace.problem)
+        tell = workspace.problem.emit
+        self._counting = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=tell)
 
     @Slot()
-    def export_mine(self, *, path: Path | None = None) -> None:
-        """Without a path, dialogs ask, also for texts of the dataset."""
-        self._export((self._workspace.author,), path)
+    def export_mine(self) -> None:
+        self._export((self._workspace.author,))
 
     @Slot()
-    def export_all(self, *, path: Path | None = None) -> None:
-        self._export((), path)
+    def export_all(self) -> None:
+        self._export(())
 
     @Slot()
     def add(self) -> None:
@@ -167,51 +160,45 @@ class AnnotationExchange(QObject):
 
     def count(self, paths: Sequence[Path]) -> None:
         space = self._workspace
-        if space.run is None or not paths:
-            return
-        self._run_id = space.run.id
-        space.state.set_text(_FOLDER, str(paths[0].absolute().parent))
-        self._counting.start(review_jobs.count_files(space.store_path, self._run_id, paths))
+        if space.run is not None and paths:
+            self._run_id = space.run.id
+            space.state.set_text(_FOLDER, str(paths[0].absolute().parent))
+            self._counting.start(review_jobs.count_files(space.store_path, self._run_id, paths))
 
-    def _export(self, annotators: Sequence[str], path: Path | None) -> None:
-        space = self._workspace
-        if space.run is None:
-            return
-        if path is not None:
-            self._write(space.run, annotators, path)
-            return
-        self.asking = asking = ExportWordsDialog(space.run, annotators, self._window)
-        asking.accepted.connect(partial(self._ask_where, space.run, annotators))
-        asking.finished.connect(lambda: setattr(self, "asking", None))
-        asking.open()
+    def _export(self, annotators: Sequence[str]) -> None:
+        run = self._workspace.run
+        if run is not None:
+            self.asking = asking = ExportWordsDialog(run, annotators, self._window)
+            asking.accepted.connect(partial(self._ask_where, run, annotators))
+            asking.finished.connect(lambda: setattr(self, "asking", None))
+            asking.open()
 
     def _ask_where(self, opened: OpenRun, annotators: Sequence[str]) -> None:
         assert self.asking is not None
-        title, texts = self.asking.windowTitle(), self.asking.tick.isChecked()
-        run = opened.results.run
+        title, dataset = self.asking.windowTitle(), opened.dataset if self.asking.tick.isChecked() else None
+        space, run = self._workspace, opened.results.run
         stem = _NOT_IN_NAMES.sub("-", annotators[0]).strip("-") if annotators else "all"
         who = file_stem(stem, _LONGEST_STEM) or "labels"
-        folder = self._workspace.state.export_folder(run.identity.dataset_path.parent)
+        folder = space.state.export_folder(run.identity.dataset_path.parent)
         path = ask_target(self._window, title, folder / f"{run.stem}-{who}.json", _KIND)
-        if path is not None:
-            self._write(opened, annotators, path, texts)
-
-    def _write(self, opened: OpenRun, annotators: Sequence[str], path: Path, texts: bool = False) -> None:
-        space = self._workspace
-        dataset = opened.dataset if texts else None
-        job = review_jobs.export_words(space.store_path, opened.id, annotators, path, dataset)
-        task = space.threads.start(ThreadName.STORE, job, must_end=True)
+        if path is None:
+            return
+        waiting = "\nYour latest annotations are not in the run store yet." if space.words.count else ""
+        self._store(review_jobs.export_words(space.store_path, opened.id, annotators, path, dataset), waiting)
         space.state.keep_export_folder(path.parent)
-        waiting = space.words.count
-        left = "\nYour latest annotations are not in the run store yet." if waiting else ""
-        task.finished.connect(partial(self._tell, left, "note" if waiting else "done"))
-        task.failed.connect(space.problem)
 
-    def _tell(self, left: str, role: str, text: str) -> None:
-        self._workspace.notice.emit(Message(text + left, role=role, about=_ABOUT))
+    def _store(self, job: Job[str], waiting: str = "") -> Task:
+        task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
+        task.finished.connect(partial(self._tell, waiting))
+        task.failed.connect(self._workspace.problem)
+        return task
+
+    def _tell(self, waiting: str, text: str) -> None:
+        role = "note" if waiting else "done"
+        self._workspace.notice.emit(Message(text + waiting, role=role, about=_ABOUT))
 
     @Slot(object)
-    def _show(self, found: review_jobs.CountedFiles) -> None:
+    def _show(self, found: CountedFiles) -> None:
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog = AddWordsDialog(found, self._window)
@@ -222,10 +209,6 @@ class AnnotationExchange(QObject):
     @Slot()
     def _add(self) -> None:
         dialog, space = self.dialog, self._workspace
-        if dialog is None:
-            return
-        job = review_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
-        task = space.threads.start(ThreadName.STORE, job, must_end=True)
-        task.finished.connect(partial(self._tell, "", "done"))
-        task.finished.connect(space.watch.look)
-        task.failed.connect(space.problem)
+        if dialog is not None:
+            job = review_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
+            self._store(job).finished.connect(space.watch.look)

@@ -1,28 +1,54 @@
-"""The annotator who reviews: their name, asked once before the first label or note; blind or not, how far
-they are, what they note; the filters by progress and tag.
+"""The annotator who reviews: their name, asked once before the first label or note; blind or not; what they
+note of an item; the filters by progress and tag.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPushButton, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QCompleter,
+    QDialog,
+    QDialogButtonBox,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QWidget,
+)
 
 from engine.annotations.effective import tags_together
-from engine.core.formatting import visible
-from engine.core.judgments import JudgmentKey, ReviewState
-from gui.review.note_line import NoteLine, tags_of
-from gui.review.progress import STATE_WORDS, Drafts, Progress
+from engine.annotations.records import Annotation
+from engine.core.formatting import clipped, visible
+from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
+from gui.review.criterion_strip import compact_button
+from gui.review.progress import STATE_WORDS, DelayedSave, Drafts, Progress, note_of
 from gui.review.review_jobs import Blind
-from gui.widgets.actions import MenuButton
-from gui.widgets.fields import narrow_box
-from gui.widgets.foreign_text import set_tip, tip
-from gui.widgets.labels import STRETCH, as_column, heading, hint, in_column, in_row, name, ok_and_cancel
+from gui.widgets import labels
+from gui.widgets.actions import MenuButton, ReadingOrder
+from gui.widgets.fields import FlowLayout, narrow_box
+from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
+from gui.widgets.label_mark import Pill
+from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name
+from gui.workspace import store_jobs
 from gui.workspace.state import BLIND
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
+LONGEST_TAG = 255
+_LONGEST_NOTE = 20_000
+_MOST_PILLS = 4
+_LONGEST_PILL = 18
+_Note = tuple[str, tuple[str, ...]]  # its text and tags
 _SHOWN = 16  # characters of a name on the button
 _MOST_LISTED = 12
+_WHAT_FOR = (
+    "Your name is stored with every label and note that you give, and is in exports."
+    " You can change it at any time."
+)
 _BLIND = (
     "Hide the labels of the judge, other annotators and the dataset on a criterion until you have labelled it"
 )
@@ -32,32 +58,22 @@ _ADJUDICATE = (
 
 
 class WhoDialog(QDialog):
-    """Asks for a name; `chosen` is what was written, empty where it was left."""
-
     def __init__(self, suggested: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Who is annotating?")
         self.field = QLineEdit(suggested, maxLength=LONGEST_NAME)
         self.field.selectAll()
         name(self.field, "Your name")
-        self._buttons = ok_and_cancel(self)
+        self._buttons = labels.ok_and_cancel(self)
         self.field.textChanged.connect(self._check)
-        what_for = hint(
-            "Your name is stored with every label and note that you give, and is in exports."
-            " You can change it at any time."
-        )
-        parts = (heading("Your name"), self.field, what_for, self._buttons)
+        parts = (heading("Your name"), self.field, hint(_WHAT_FOR), self._buttons)
         in_column(*parts, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 56)
         self._check()
 
-    @property
-    def chosen(self) -> str:
-        return "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
-
     @Slot()
     def _check(self) -> None:
-        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(self.chosen))
+        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(typed_in(self.field)))
 
 
 class WhoButton(MenuButton):
@@ -109,13 +125,12 @@ class WhoButton(MenuButton):
         dialog, self.dialog = self.dialog, None
         request, self._request = self._request, None
         if dialog is not None and result == QDialog.DialogCode.Accepted:
-            self._workspace.set_author(dialog.chosen)
+            self._workspace.set_author(typed_in(dialog.field))
             if request is not None and self._open_run == self._wished_of:
                 request()
             elif request is not None:
-                self._workspace.note.emit(
-                    "Another run is open now: your last action on the previous one was not carried out."
-                )
+                lost = "your last action on the previous one was not carried out"
+                self._workspace.note.emit(f"Another run is open now: {lost}.")
 
     @property
     def _open_run(self) -> int | None:
@@ -131,12 +146,259 @@ class WhoButton(MenuButton):
             action.setToolTip(tip(annotator))
             action.setCheckable(True)
             action.setChecked(annotator == self._workspace.author)
-            action.triggered.connect(partial(self._choose, annotator))
+            action.triggered.connect(lambda _checked, chosen=annotator: self._workspace.set_author(chosen))
         self._menu.addSeparator()
         self._menu.addAction("&Another name…", self.ask)
 
-    def _choose(self, annotator: str, *_checked: bool) -> None:
-        self._workspace.set_author(annotator)
+
+class NoteLine(QWidget):
+    """`named`: does what needs an annotator's name, once there is one."""
+
+    def __init__(
+        self, workspace: Workspace, drafts: Drafts, named: Callable[[Callable[[], object]], object]
+    ) -> None:
+        super().__init__()
+        self._workspace, self._drafts, self._named = workspace, drafts, named
+        self._item: JudgedItem | None = None
+        self._hides = False  # the notes of others, as while an annotator labels blind
+        self._noting: tuple[int, JudgedItem, _Note]  # while the dialog is open: run, item, what it had before
+        self.dialog: NoteDialog | None = None
+        self.button = labels.button("Note… (N)", self.edit, "Write a note on the item, key N")
+        self.button.setProperty("compact", True)
+        self.pills = [_Tag() for _ in range(_MOST_PILLS)]
+        self.begun = Pill()
+        self.text = OneLine()
+        in_row(self.button, self.begun, *self.pills, (self.text, STRETCH), on=self, spacing=6)
+        self._tags = TaskPanel(workspace.threads, ThreadName.STORE, self, self._take_tags)
+        for signal in (workspace.noted, drafts.changed):
+            signal.connect(self._follow)
+        self.show_item(None, False)
+
+    def show_item(self, item: JudgedItem | None, hides: bool) -> None:
+        self._item, self._hides = item, hides
+        self.setEnabled(item is not None)
+        begun = self._drafts.in_words(self._run_id, note_of(item.item_id)) if item is not None else ""
+        self.begun.setVisible(bool(begun))
+        self.begun.say("draft", "warning")
+        set_tip(self.begun, begun)
+        self.begun.setAccessibleName(begun)
+        notes, own = self._shown, self.note
+        tags = tags_together(notes)
+        most = _MOST_PILLS - bool(begun)  # there is no room for more in one line
+        for place, pill in enumerate(self.pills):
+            pill.setVisible(place < min(len(tags), most))
+            if place < len(tags):
+                last = place == most - 1 and len(tags) > most
+                tag = tags[place]
+                short = tag if len(tag) <= _LONGEST_PILL else f"{tag[:_LONGEST_PILL]}…"
+                pill.say(visible(f"{len(tags) - place} more tags" if last else short), "plain")
+                set_tip(pill, "\n".join(tags[place:]) if last else tag)
+        whose = [(note, "" if note is own else f"{clipped(note.author)}: ") for note in notes]
+        shown = " · ".join(f"{who}{note.text}" for note, who in whose if note.text)
+        made = ((note, f"{note.created.astimezone():%Y-%m-%d %H:%M}") for note in notes)
+        self.text.setText(one_line(shown))
+        set_tip(self.text, "\n\n".join(f"{note.text}\nBy {note.author}, {time}" for note, time in made))
+        self.text.setAccessibleName(f"Note: {visible(clipped(shown))}" if shown else "No note")
+
+    @property
+    def note(self) -> Annotation | None:
+        notes = self._shown
+        return notes[0] if notes and notes[0].author == self._workspace.author else None
+
+    @property
+    def _shown(self) -> Sequence[Annotation]:
+        run = self._workspace.run
+        notes = run.results.notes_on(self._item.content_hash) if run and self._item else ()
+        author = self._workspace.author if notes else ""
+        seen = [note for note in notes if note.author == author or not self._hides]
+        return sorted(seen, key=lambda note: note.author != author)
+
+    @Slot()
+    def edit(self) -> None:
+        if self.dialog is None and self._item is not None:
+            self._named(partial(self._open, self._item))
+
+    def _open(self, item: JudgedItem) -> None:
+        if self.dialog is not None or self._item is None or item.content_hash != self._item.content_hash:
+            return
+        draft = self._drafts.of(self._run_id, note_of(item.item_id))
+        run, noted = self._workspace.run, _noted(self.note)
+        if draft is not None:
+            try:
+                text, *tags = json.loads(draft)
+                noted = str(text), tuple(map(str, tags))
+            except (TypeError, ValueError):
+                noted = draft, ()  # another hand wrote it
+        # Only this annotator's own tags while the notes of others are hidden.
+        hidden = self._workspace.author if self._hides else None
+        known = [note for note in run.results.all_notes if hidden in (None, note.author)] if run else []
+        self.dialog = NoteDialog(*noted, tags_of(known), self.window())
+        self._noting = self._run_id, item, _noted(self.note)
+        self.dialog.changed.connect(DelayedSave(self.keep_draft, self.dialog).ask)
+        self.dialog.saved.connect(self._save)
+        self.dialog.finished.connect(self._end)
+        self.dialog.open()
+        if not self._hides:  # the store has those of all annotators
+            path = self._workspace.store_path
+            self._tags.start(store_jobs.in_store(path, lambda store: store.tags(), or_none=True))
+
+    @property
+    def _run_id(self) -> int:
+        return self._workspace.run.id if self._workspace.run else 0
+
+    @Slot(object)
+    def _take_tags(self, tags: Sequence[str]) -> None:
+        if self.dialog is not None:
+            self.dialog.show_known(tags)
+
+    @Slot(str, object)
+    def _save(self, text: str, tags: Sequence[str]) -> None:
+        _, item, before = self._noting
+        if (text, tuple(tags)) != before:
+            assert self.dialog is not None
+            self.dialog.said = self._workspace.note_item(item.content_hash, text, tags)
+
+    @Slot()
+    def keep_draft(self) -> None:
+        if self.dialog is None:
+            return
+        run_id, item, before = self._noting
+        written = self.dialog.written
+        if written != before:
+            text, tags = written  # both in the one text that a draft has
+            draft = json.dumps([text, *tags], ensure_ascii=False)
+            self._drafts.keep(run_id, note_of(item.item_id), draft)
+
+    @Slot(int)
+    def _end(self, result: int) -> None:
+        run_id, item, before = self._noting
+        if self.dialog is None:
+            return
+        if result == QDialog.DialogCode.Rejected and self.dialog.written != before:
+            self.keep_draft()
+        else:
+            self._drafts.drop(run_id, note_of(item.item_id))
+        self.dialog.deleteLater()
+        self.dialog = None
+
+    @Slot(str)
+    def _follow(self, which: str) -> None:
+        # A note tells the hash of an item's content, a draft its id.
+        if self._item is not None and which in (self._item.content_hash, self._item.item_id):
+            self.show_item(self._item, self._hides)
+
+
+class _Tag(Pill):
+    def minimumSizeHint(self) -> QSize:
+        one_letter = QSize(self.fontMetrics().averageCharWidth(), self.sizeHint().height())
+        return self.sizeHint().boundedTo(one_letter)
+
+
+class NoteDialog(ReadingOrder, QDialog):
+    changed = Signal()  # what is written
+    saved = Signal(str, object)  # the text and the tags
+
+    def __init__(
+        self, text: str, tags: Sequence[str], known: Sequence[str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Note and tags of the item")
+        self.said = True  # False where the disk does not take it: then it stays open
+        self._tags = list(tags)
+        self.field = QPlainTextEdit(text, tabChangesFocus=True)
+        self.field.installEventFilter(self)
+        self.field.textChanged.connect(self.changed)
+        name(self.field, "Note")
+        self.tag = QLineEdit(maxLength=LONGEST_TAG, placeholderText="Another tag: Enter adds it")
+        self.tag.installEventFilter(self)
+        self.tag.textChanged.connect(self.changed)
+        name(self.tag, "Another tag", "Enter adds it")
+        self.show_known(known)
+        self._pills = FlowLayout(gap=4)
+        buttons, role = QDialogButtonBox(), QDialogButtonBox.ButtonRole
+        leave = buttons.addButton("Leave (Esc)", role.RejectRole)
+        name(leave, "Leave without saving; changes are kept as a draft")
+        name(buttons.addButton("Save (Ctrl+Enter)", role.AcceptRole), "Save note and tags")
+        buttons.accepted.connect(self._save)
+        buttons.rejected.connect(self.reject)
+        add = labels.button("Add", self.add_tag, "Add the tag")
+        add.setAutoDefault(False)
+        written = (heading("Note"), (self.field, STRETCH), heading("Tags"), self._pills)
+        where = hint("Stored with the item: shown in every run that judged it, and in exports.")
+        parts = (*written, in_row((self.tag, STRETCH), add), where, buttons)
+        in_column(*parts, on=self, margins=None, spacing=8)
+        self.resize(self.fontMetrics().averageCharWidth() * 70, self.fontMetrics().height() * 22)
+        self._show_tags()
+        self.field.setFocus()
+
+    @property
+    def tags(self) -> Sequence[str]:
+        written = typed_in(self.tag)
+        return [*self._tags, *([written] if written and written not in self._tags else [])]
+
+    @property
+    def written(self) -> _Note:
+        return self.field.toPlainText()[:_LONGEST_NOTE].strip(), tuple(self.tags)
+
+    def show_known(self, known: Sequence[str]) -> None:
+        completer = QCompleter(list(known), self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.tag.setCompleter(completer)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # Enter in the field of tags adds one, and does not end the dialog.
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+                self._save()
+                return True
+            if enter and watched is self.tag and self.tag.text():
+                self.add_tag()
+                return True
+        return super().eventFilter(watched, event)
+
+    @Slot()
+    def add_tag(self) -> None:
+        self._tags = list(self.tags)
+        self.tag.clear()
+        self._show_tags()
+
+    def _show_tags(self) -> None:
+        labels.empty(self._pills)
+        for tag in self._tags:
+            pill = compact_button(f"{visible(clipped(tag)).replace('&', '&&')}  ×")
+            name(pill, f"Remove the tag {visible(tag)}")
+            set_tip(pill, f"{tag}\nClick to remove it.")
+            pill.clicked.connect(partial(self._take_off, tag))
+            self._pills.addWidget(pill)
+        self.tag.setFocus()
+
+    def _take_off(self, tag: str, *_checked: bool) -> None:
+        self._tags.remove(tag)
+        self._show_tags()
+        self.changed.emit()
+
+    @Slot()
+    def _save(self) -> None:
+        self.said = True
+        self.saved.emit(*self.written)
+        if self.said:
+            self.accept()
+
+
+def typed_in(field: QLineEdit) -> str:
+    return "".join(letter for letter in field.text() if letter.isprintable()).strip()
+
+
+def tags_of(notes: Iterable[Annotation]) -> list[str]:
+    """The tags of notes, the most frequent first, of equal ones by the alphabet."""
+    counts = Counter(tag for note in notes for tag in note.tags)
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))
+
+
+def _noted(note: Annotation | None) -> _Note:
+    return (note.text, tuple(note.tags)) if note else ("", ())
 
 
 class Reviewer(QObject):
@@ -175,21 +437,21 @@ class Reviewer(QObject):
 
     @Slot(bool)
     def switch_blind(self, on: bool) -> None:
-        if on != self.blind.on:
-            if on:
-                self.adjudicate_button.setChecked(False)
-            self.blind.on = on
-            self._workspace.state.set_text(BLIND, "on" if on else "")
-            self.blind_changed.emit()
-            self._workspace.blind_changed.emit()
+        if on == self.blind.on:
+            return
+        if on:
+            self.adjudicate_button.setChecked(False)
+        self.blind.on = on
+        self._workspace.state.set_text(BLIND, "on" if on else "")
+        self.blind_changed.emit()
+        self._workspace.blind_changed.emit()
 
     @Slot()
     def _offer_to_adjudicate(self) -> None:
-        run = self._workspace.run
+        run, button = self._workspace.run, self.adjudicate_button
         differ = run is not None and bool(run.results.reviews.differing)
-        if not differ:
-            self.adjudicate_button.setChecked(False)
-        self.adjudicate_button.setVisible(differ)
+        button.setChecked(button.isChecked() and differ)
+        button.setVisible(differ)
 
     @Slot(bool)
     def _switch_adjudicating(self, on: bool) -> None:
@@ -199,7 +461,7 @@ class Reviewer(QObject):
 
     def hidden_when_blind(self, widget: QWidget) -> QWidget:
         """A room for what tells of labels: it is not there while this annotator labels blind."""
-        room = as_column(widget)
+        room = labels.as_column(widget)
         room.setHidden(self.blind.on)
         self.blind_changed.connect(lambda: room.setHidden(self.blind.on))
         return room
@@ -228,7 +490,7 @@ class Reviewer(QObject):
 
 
 _STATE = "review/person"
-_LONGEST_TAG = 24
+_SHOWN_OF_TAG = 24
 
 
 class AnnotatorFilter(QWidget):
@@ -247,10 +509,10 @@ class AnnotatorFilter(QWidget):
         remembered = workspace.state.record(_STATE)
         self.state.setCurrentIndex(max(0, self.state.findData(remembered.get("state"))))
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it
-        self.state.activated.connect(self._tell)
-        self.tag.activated.connect(self._tell)
-        workspace.run_changed.connect(self.show_tags)
-        workspace.noted.connect(self.show_tags)
+        for box in (self.state, self.tag):
+            box.activated.connect(self._tell)
+        for signal in (workspace.run_changed, workspace.noted):
+            signal.connect(self.show_tags)
         self._blind = False
         self.show_tags()
 
@@ -277,36 +539,32 @@ class AnnotatorFilter(QWidget):
         if run is None or not self.narrows:
             return None
         state, tag, results = self.state.currentData(), self._chosen_tag, run.results
-        wanted = None if state is None else ReviewState(state)
         return frozenset(
             item.item_id
             for item in results.judged
-            if wanted is None or self._progress.state(item.item_id) is wanted
+            if state is None or self._progress.state(item.item_id) == state
             if tag is None or tag in tags_together(results.notes_on(item.content_hash))
         )
 
     @Slot()
     def clear(self) -> None:
-        """List all; whoever calls it lists again."""
         self._wanted_tag = None
-        self.state.setCurrentIndex(0)
-        self.tag.setCurrentIndex(0)
+        for box in (self.state, self.tag):
+            box.setCurrentIndex(0)
         self._keep()
 
     @Slot()
     def show_tags(self) -> None:
         run = self._workspace.run
         chosen = self._wanted_tag if run and self._wanted_tag else self.tag.currentData()
-        tags = tags_of(run.results.all_notes) if run else []
         self.tag.clear()
         self.tag.addItem("Any tag", None)
-        for tag in tags:
-            short = tag if len(tag) <= _LONGEST_TAG else f"{tag[:_LONGEST_TAG]}…"
+        for tag in tags_of(run.results.all_notes) if run else ():
+            short = tag if len(tag) <= _SHOWN_OF_TAG else f"{tag[:_SHOWN_OF_TAG]}…"
             self.tag.addItem(visible(short), tag)
         self.tag.setCurrentIndex(max(0, self.tag.findData(chosen) if chosen is not None else 0))
-        self.tag.setVisible(bool(tags) and not self._blind)
-        if run is not None:
-            self._wanted_tag = None
+        self.set_blind(self._blind)
+        self._wanted_tag = self._wanted_tag if run is None else None
 
     @Slot()
     def _tell(self) -> None:

@@ -2,7 +2,7 @@
 buttons for a label and the way back, a field for an explanation.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 _GAP = 4  # pixels between two buttons
 _MOST_ROWS = 3
 _FEWEST_LETTERS = 2  # of a name; with fewer the number says more
+_CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def compact_button(text: str = "") -> QtWidgets.QToolButton:
+    made = QtWidgets.QToolButton()
+    made.setText(text)
+    made.setProperty("role", "button")
+    made.setProperty("compact", True)
+    return made
 
 
 class CriterionStrip(QtWidgets.QWidget):
@@ -73,15 +82,14 @@ class CriterionStrip(QtWidgets.QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Shorten the longest names until all buttons stand in as many rows as they need without marks."""
+        # As many rows as without marks, else the card would jump from item to item: long names give way.
         metrics = self.fontMetrics()
         names = [words(row.criterion).capitalize() for row in self._rows]
         if not names:
             return
         widths = [metrics.horizontalAdvance(title) for title in names]
-        bare = self._widths_without_names([""] * len(names))
         marks = [row_marks(row, row.criterion in self._begun) for row in self._rows]
-        marked = self._widths_without_names(marks)
+        bare, marked = self._widths_without_names([""] * len(names)), self._widths_without_names(marks)
         rows = min(_MOST_ROWS, _rows_taken(map(int.__add__, bare, widths), self.width()))
         limit, fewest = max(widths), metrics.averageCharWidth() * _FEWEST_LETTERS
         while limit > fewest:
@@ -89,10 +97,9 @@ class CriterionStrip(QtWidgets.QWidget):
             if _rows_taken(shortened, self.width()) <= rows:
                 break
             limit -= 1
-        for place, title in enumerate(names):
+        for button, place, title, width in zip(self.buttons, range(len(names)), names, widths, strict=True):
             elided = metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
-            shown = elided if widths[place] > limit else title
-            self.buttons[place].setText(_text(place, shown, marks[place]))
+            button.setText(_text(place, elided if width > limit else title, marks[place]))
 
     def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
         found = []
@@ -113,11 +120,10 @@ class CriterionStrip(QtWidgets.QWidget):
             self._group.removeButton(button)
         take_out(self._layout, gone)
         for criterion in criteria:
-            button = QtWidgets.QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            button = compact_button()
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setCheckable(True)
             button.setAutoExclusive(True)  # the group does that; Qt asks here whether one of several is told
-            button.setProperty("role", "button")
-            button.setProperty("compact", True)
             button.setProperty("criterion", criterion)
             self._group.addButton(button)
             self._layout.addWidget(button)
@@ -149,26 +155,25 @@ class OverrideButtons(QtWidgets.QWidget):
     undo_wanted = Signal()
     redo_wanted = Signal()
 
-    def __init__(
-        self, labels: Mapping[Preference, QtWidgets.QAbstractButton], edit: str, what: str, gap: int
-    ) -> None:
-        """`edit`: the text of the button that edits, `what`: its accessible name."""
+    def __init__(self, wide: bool) -> None:
         super().__init__()
-        self.labels, self._edit = labels, edit
-        self.edit = made(edit, self.edit_wanted.emit, what)
-        self.undo, self.redo = (
-            made("Undo (U)", self.undo_wanted.emit),
-            made("Redo (Shift+U)", self.redo_wanted.emit),
-        )
-        flow = FlowLayout(self, gap=gap, whole=True)
-        for button in (*labels.values(), self.edit, self.undo, self.redo):
-            flow.addWidget(button)
-        self._words = {button: button.text() for button in labels.values()}
-        for label, button in labels.items():
+        said, own = ("Override the label with", "another") if wide else ("Your label:", "your")
+        self.labels: dict[Preference, QtWidgets.QAbstractButton] = {}
+        for label in PREFERENCES:
+            self.labels[label] = button = QtWidgets.QPushButton() if wide else compact_button()
+            what, letter = f"{said} {LABEL_WORDS[label]}", LETTERS[label]
+            name(button, f"{what}, key {letter}", f"{what} ({letter})")
             button.setCheckable(True)
             press_once(button)
             button.clicked.connect(partial(self._want_label, label))
+        self.edit = made("", self.edit_wanted.emit, f"Write {own} explanation, key E")
+        self.undo = made("Undo (U)", self.undo_wanted.emit)
+        self.redo = made("Redo (Shift+U)", self.redo_wanted.emit)
+        flow = FlowLayout(self, gap=6 if wide else 4, whole=True)
+        for each in (*self.labels.values(), self.edit, self.undo, self.redo):
+            flow.addWidget(each)
         guard(self)
+        self.set_narrow(not wide)
         self.show_state(None, "", "", False)
         self.restyle()
 
@@ -182,9 +187,11 @@ class OverrideButtons(QtWidgets.QWidget):
         self.edit.setEnabled(not writing)
 
     def set_narrow(self, narrow: bool) -> None:
-        for button, text in self._words.items():
+        for label, button in self.labels.items():
+            one = label in (Preference.A, Preference.B)
+            text = f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}"
             button.setText("" if narrow else text)
-        self.edit.setText("Edit (E)" if narrow else self._edit)
+        self.edit.setText("Edit (E)" if narrow else "Edit explanation… (E)")
 
     def restyle(self) -> None:
         side = self.fontMetrics().height()
@@ -198,26 +205,6 @@ class OverrideButtons(QtWidgets.QWidget):
         self.label_wanted.emit(label)
 
 
-def wide_buttons() -> OverrideButtons:
-    labels = {label: QtWidgets.QPushButton() for label in PREFERENCES}
-    for label, button in labels.items():
-        one = label in (Preference.A, Preference.B)
-        button.setText(f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}")
-        said = f"Override the label with {LABEL_WORDS[label]}"
-        name(button, f"{said}, key {LETTERS[label]}", f"{said} ({LETTERS[label]})")
-    return OverrideButtons(labels, "Edit explanation… (E)", "Write another explanation, key E", gap=6)
-
-
-def narrow_buttons() -> OverrideButtons:
-    labels = {label: QtWidgets.QToolButton() for label in PREFERENCES}
-    for label, button in labels.items():
-        button.setProperty("role", "button")
-        button.setProperty("compact", True)
-        words = f"Your label: {LABEL_WORDS[label]}"
-        name(button, words, f"{words} ({LETTERS[label]})")
-    return OverrideButtons(labels, "Edit (E)", "Write your explanation, key E", gap=4)
-
-
 class _Field(QtWidgets.QPlainTextEdit):
     saved = Signal()
     left = Signal()
@@ -229,8 +216,7 @@ class _Field(QtWidgets.QPlainTextEdit):
         return QSize(100, 3 * self.fontMetrics().lineSpacing() + 14)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & _CTRL:
             self.saved.emit()
         elif event.key() == Qt.Key.Key_Escape:
             self.left.emit()
@@ -240,42 +226,37 @@ class _Field(QtWidgets.QPlainTextEdit):
     def event(self, event: QEvent) -> bool:
         # Esc and all letters would be shortcuts of the window.
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            plain = not event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            if event.key() == Qt.Key.Key_Escape or (plain and event.text().isprintable() and event.text()):
+            letter = not event.modifiers() & _CTRL and event.text() and event.text().isprintable()
+            if event.key() == Qt.Key.Key_Escape or letter:
                 event.accept()
                 return True
         return super().event(event)
 
 
 class ExplanationEditor(QtWidgets.QWidget):
-    saved = Signal(str)
-    left = Signal(str)  # without saving; the text is a draft
+    saved = Signal()
+    left = Signal()  # without saving; the text is a draft
 
     def __init__(self) -> None:
         super().__init__()
         self._begun_with = ""
         guard(self)
-        self.field = _Field()
-        self.field.setTabChangesFocus(True)
+        self.field = _Field(tabChangesFocus=True, placeholderText="Why this label? One or two sentences.")
         policy = QtWidgets.QSizePolicy.Policy
         self.field.setSizePolicy(policy.Expanding, policy.Preferred)
         name(self.field, "Your explanation")
-        self.field.setPlaceholderText("Why this label? One or two sentences.")
-        self.field.saved.connect(self._save)
-        self.field.left.connect(self._leave)
+        self.field.saved.connect(self.saved)
+        self.field.left.connect(self.left)
         buttons = FlowLayout()
-        buttons.addWidget(made("Save (Ctrl+Enter)", self._save, "Save the explanation"))
+        buttons.addWidget(made("Save (Ctrl+Enter)", self.saved.emit, "Save the explanation"))
         leave = "Leave without saving; the text is kept as a draft"
-        buttons.addWidget(made("Leave (Esc)", self._leave, leave))
+        buttons.addWidget(made("Leave (Esc)", self.left.emit, leave))
         in_column((self.field, STRETCH), buttons, on=self, spacing=4)
 
     def begin(self, text: str, draft: str | None = None) -> None:
         self._begun_with = text
         self.field.setPlainText(text if draft is None else draft)
         self.field.selectAll()
-        self.field.setFocus()
-
-    def go_on(self) -> None:
         self.field.setFocus()
 
     @property
@@ -290,11 +271,3 @@ class ExplanationEditor(QtWidgets.QWidget):
     @property
     def changed(self) -> bool:
         return self.text.strip() != self._begun_with.strip()
-
-    @Slot()
-    def _save(self) -> None:
-        self.saved.emit(self.text)
-
-    @Slot()
-    def _leave(self) -> None:
-        self.left.emit(self.text)

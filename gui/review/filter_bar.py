@@ -15,23 +15,13 @@ from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_lab
 from engine.settings.identity import StoredRun
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
 from gui.review.annotators import AnnotatorFilter
+from gui.review.criterion_strip import compact_button
 from gui.review.review_jobs import Review
+from gui.widgets import labels
 from gui.widgets.fields import FlowLayout, SearchField, SpinBox, narrow_box
 from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import (
-    STRETCH,
-    DownScroll,
-    as_column,
-    button,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    name,
-    ok_and_cancel,
-)
-from gui.widgets.labels import label as text_label
+from gui.widgets.labels import STRETCH, DownScroll, hint, in_column, in_row, name
 from gui.workspace.slices_panel import SliceChoice
 from gui.workspace.workspace import Workspace
 
@@ -70,8 +60,8 @@ class SeedButton(QPushButton):
 class SeedDialog(QDialog):
     chosen = Signal(int)
 
-    def __init__(self, seed: int, labels: Mapping[int, int], parent: QWidget | None = None) -> None:
-        """`labels`: by seed, how many labels were given in samples of it."""
+    def __init__(self, seed: int, given: Mapping[int, int], parent: QWidget | None = None) -> None:
+        """`given`: by seed, how many labels were given in samples of it."""
         super().__init__(parent)
         self.setWindowTitle("Random sample")
         self._before = seed
@@ -80,22 +70,21 @@ class SeedDialog(QDialog):
         self.field.setValue(min(seed, LARGEST_SEED))  # a store may hold more than the field can
         self.field.selectAll()
         name(self.field, "Seed of the random sample")
-        given = [f"{counted(each, 'label', 'labels')} by seed {of}" for of, each in sorted(labels.items())]
+        so_far = (f"{counted(each, 'label', 'labels')} by seed {of}" for of, each in sorted(given.items()))
         self.said = hint(
-            f"Labels given in a random sample so far: {', '.join(given)}. They keep their origin and"
+            f"Labels given in a random sample so far: {', '.join(so_far)}. They keep their origin and"
             " stay in the random sample, together with those of the new seed."
             if given
             else f"No label was given in the sample of seed {seed} yet."
         )
-        asked = in_row(text_label("Seed", wrap=False), self.field, STRETCH)
-        parts = (heading("Seed of the random sample"), asked, hint(_WHAT), self.said, ok_and_cancel(self))
-        in_column(*parts, on=self, margins=None, spacing=10)
+        asked = in_row(labels.label("Seed", wrap=False), self.field, STRETCH)
+        parts = (labels.heading("Seed of the random sample"), asked, hint(_WHAT), self.said)
+        in_column(*parts, labels.ok_and_cancel(self), on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
-        seed = self.field.value()
-        if seed != self._before:
-            self.chosen.emit(seed)
+        if self.field.value() != self._before:
+            self.chosen.emit(self.field.value())
         super().accept()
 
 
@@ -130,23 +119,15 @@ _ORDERS = {
     ListOrder.INSTRUCTION: "By instruction",
     ListOrder.INSTRUCTION_BACKWARDS: "By instruction, backwards",
 }
-_ORDER_TIPS = {
-    ListOrder.MOST_UNCERTAIN: (
-        "Items that you have not labelled, the judge's most uncertain first. Use such labels to fit a"
-        " calibration. They are not a random sample, so do not compute rates, win rates or accuracy from"
-        " them: label the random sample instead (on Ranking: “Label at random”)."
-    )
-}
-_NOT_TELLING = (  # of labels: for who labels blind, too
-    ListOrder.DATASET,
-    ListOrder.RANDOM,
-    ListOrder.TO_DO,
-    ListOrder.DONE,
-    ListOrder.ID,
-    ListOrder.ID_BACKWARDS,
-    ListOrder.INSTRUCTION,
-    ListOrder.INSTRUCTION_BACKWARDS,
+_MOST_UNCERTAIN = (
+    "Items that you have not labelled, the judge's most uncertain first. Use such labels to fit a"
+    " calibration. They are not a random sample, so do not compute rates, win rates or accuracy from"
+    " them: label the random sample instead (on Ranking: “Label at random”)."
 )
+_NOT_TELLING = {  # of labels: for who labels blind, too; an order that is missing here is kept from them
+    *(ListOrder.DATASET, ListOrder.RANDOM, ListOrder.TO_DO, ListOrder.DONE, ListOrder.ID),
+    *(ListOrder.ID_BACKWARDS, ListOrder.INSTRUCTION, ListOrder.INSTRUCTION_BACKWARDS),
+}
 _LABELS = (
     ("own", "Judge", "The judge's own label"),
     ("label", "Effective", "The effective label: an annotator's, else the judge's"),
@@ -186,19 +167,19 @@ class FilterBar(QWidget):
             control: _tool_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
         }
         self.more = _chip("Filters", "Filters by label and by marks")
-        name(self.more, "More filters", "Filters by label and by marks")
-        self.clear_all = button("Clear", self.clear, "Clear the search and all filters")
+        self.more.setAccessibleName("More filters")
+        self.clear_all = labels.button("Clear", self.clear, "Clear the search and all filters")
         self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._fill_criteria(())
         self._fill_orders()
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
         self._said = QWidget()
-        labels, chips, said = FlowLayout(gap=6), FlowLayout(gap=4), FlowLayout(self._said, gap=4)
-        for flow, controls in ((labels, self.labels), (chips, self.chips), (said, self.active)):
+        boxes_below, chips, said = FlowLayout(gap=6), FlowLayout(gap=4), FlowLayout(self._said, gap=4)
+        for flow, controls in ((boxes_below, self.labels), (chips, self.chips), (said, self.active)):
             for part in controls.values():
                 flow.addWidget(part)
-        self._panel = as_column(self.slices, labels, chips, spacing=6)
+        self._panel = labels.as_column(self.slices, boxes_below, chips, spacing=6)
         in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
         self._panel.hide()  # at first: the room is the list's
         self.clear_all.hide()
@@ -221,15 +202,14 @@ class FilterBar(QWidget):
 
     @property
     def request(self) -> Filters:
-        """What is to be listed. Who labels blind learns nothing by a filter of labels."""
+        # Who labels blind learns nothing by a filter of labels.
         chosen = self._chosen
-        if not self._blind:
-            return chosen
-        return Filters(criterion=chosen.criterion, text=chosen.text, labelled=chosen.labelled)
+        told = Filters(criterion=chosen.criterion, text=chosen.text, labelled=chosen.labelled)
+        return told if self._blind else chosen
 
     @property
     def part(self) -> frozenset[str] | None:
-        """The ids of the items of the chosen slice, which may tell of labels, too; None for all."""
+        # A slice may tell of labels, too.
         return None if self._blind else self.slices.ids
 
     @property
@@ -238,10 +218,8 @@ class FilterBar(QWidget):
         for key, box in self.labels.items():
             of = box.currentData()
             chosen[key] = NO_LABEL if of == NO_LABEL else of and written_label(of)
-        criterion, text = self.criterion.currentData(), self.search.text().strip()
-        return Filters(
-            criterion=criterion, ids=self._ids, labelled=self._labelled_already, text=text, **chosen
-        )
+        chosen |= {"criterion": self.criterion.currentData(), "text": self.search.text().strip()}
+        return Filters(ids=self._ids, labelled=self._labelled_already, **chosen)
 
     @property
     def list_order(self) -> ListOrder:
@@ -267,7 +245,6 @@ class FilterBar(QWidget):
         self._tell()
 
     def show_run(self, review: Review, run: StoredRun | None) -> None:
-        """Offer what makes sense for a run; what is chosen stays where it can."""
         self._fill_criteria(review.criteria, self.criterion.currentData())
         self._labelled, self._of_jury = review.labelled, run is not None and run.panel
         self._sure = run is not None and not run.submitted  # it says how sure it is of its labels
@@ -281,10 +258,7 @@ class FilterBar(QWidget):
 
     def show_wanted(self, wanted: WantedItems) -> None:
         self._choose(wanted.filters)
-        if wanted.order is None:
-            self._tell()
-        else:
-            self.choose_order(wanted.order)
+        self.choose_order(wanted.order or self.list_order)
 
     def _choose(self, request: Filters) -> None:
         self._ids, self._labelled_already = request.ids, request.labelled
@@ -293,11 +267,14 @@ class FilterBar(QWidget):
         with QSignalBlocker(self.search):
             self.search.setText(request.text)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(request.criterion)))
+        self._set(asdict(request))
+
+    def _set(self, record: Mapping[str, Any]) -> None:
         for key, box in self.labels.items():
-            label = getattr(request, key)
-            box.setCurrentIndex(0 if label is None else max(0, box.findData(str(label))))
+            label = record.get(key)
+            box.setCurrentIndex(max(0, box.findData(label and str(label))))
         for key, chip in self.chips.items():
-            chip.setChecked(getattr(request, key))
+            chip.setChecked(record.get(key) is True)
 
     def as_record(self) -> dict[str, Any]:
         """What is chosen, to be remembered; the search and a set of items are not."""
@@ -308,10 +285,7 @@ class FilterBar(QWidget):
         self._fill_criteria(criteria, record.get("criterion"))
         self._labelled = self._of_jury = self._sure = True  # until the run says more
         self._fill_orders(record.get("order"))
-        for key, box in self.labels.items():
-            box.setCurrentIndex(max(0, box.findData(record.get(key))))
-        for key, chip in self.chips.items():
-            chip.setChecked(record.get(key) is True)
+        self._set(record)
         self.more.setChecked(record.get("more") is True)
         self.offer_to_clear()
 
@@ -331,7 +305,7 @@ class FilterBar(QWidget):
             ends.setText(f"{one_line(text).replace('&', '&&')}  ×")
             name(ends, f"No longer only: {one_line(text)}")
             set_tip(ends, f"Only: {text}\nClick to list the others, too.")
-            ends.setVisible(bool(text))
+            ends.setVisible(control in said)
         self.more.setText(f"Filters: {len(said)}" if said else "Filters")
         self._show_panel()
         # A hidden button must not take the focus with it to where nobody looks.
@@ -343,7 +317,7 @@ class FilterBar(QWidget):
     def _show_panel(self) -> None:
         unfolded = self.more.isChecked()
         self._panel.setVisible(unfolded and not self._blind)
-        said = any(not button.isHidden() for button in self.active.values())
+        said = any(not ends.isHidden() for ends in self.active.values())
         self._said.setVisible(said and not unfolded and not self._blind)
 
     def _end(self, control: QWidget, *_checked: bool) -> None:
@@ -379,7 +353,7 @@ class FilterBar(QWidget):
         for order, text in _ORDERS.items():
             if offered.get(order, True) and (not self._blind or order in _NOT_TELLING):
                 self.order.addItem(text, order.value)
-                tip = _ORDER_TIPS.get(order)
+                tip = _MOST_UNCERTAIN if order is ListOrder.MOST_UNCERTAIN else None
                 self.order.setItemData(self.order.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
 
@@ -388,7 +362,7 @@ class Controls(DownScroll):
     """What stands above the items: scrolled where they would have too little room below it."""
 
     def __init__(self, *controls: QWidget) -> None:
-        super().__init__(as_column(*controls, spacing=6))
+        super().__init__(labels.as_column(*controls, spacing=6))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._soon = QTimer(self, singleShot=True, interval=0)  # once all parts have found their places
@@ -433,22 +407,20 @@ class Controls(DownScroll):
         self.updateGeometry()
 
 
-def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
+def _label_box(text: str, what: str, offered: Sequence[HumanLabel]) -> QComboBox:
     box = narrow_box(f"Filter by {what[0].lower()}{what[1:]}")
     box.setToolTip(what)
     box.addItem(f"{text}: any", None)
-    for each in labels:
+    for each in offered:
         box.addItem(f"{text}: {LABEL_WORDS[each]}", each.value)
     box.addItem(f"{text}: none", NO_LABEL)
     return box
 
 
 def _tool_button() -> QToolButton:
-    button = QToolButton()
-    button.setProperty("role", "button")
-    button.setProperty("compact", True)
-    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
-    return button
+    made = compact_button()
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
+    return made
 
 
 def _chip(text: str, what: str) -> QToolButton:

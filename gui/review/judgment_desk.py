@@ -34,17 +34,17 @@ class LinesDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.lines = lines
-        self._list = QListWidget()
-        self._list.setWordWrap(True)
-        self._list.setTextElideMode(Qt.TextElideMode.ElideNone)
+        shown = QListWidget()
+        shown.setWordWrap(True)
+        shown.setTextElideMode(Qt.TextElideMode.ElideNone)
         for line in lines:
-            self._list.addItem(one_line(line))
-            self._list.item(self._list.count() - 1).setToolTip(tip(line))
-        self._list.setCurrentRow(len(lines) - 1)
-        name(self._list, title)
-        in_column((self._list, STRETCH), close_button(self), on=self, margins=None)
+            shown.addItem(one_line(line))
+            shown.item(shown.count() - 1).setToolTip(tip(line))
+        shown.setCurrentRow(len(lines) - 1)
+        name(shown, title)
+        in_column((shown, STRETCH), close_button(self), on=self, margins=None)
         make_room(self, 72, 14)
-        self._list.setFocus()
+        shown.setFocus()
 
 
 NEXT_ITEM = "items"
@@ -56,7 +56,7 @@ AFTER_LABEL = {  # by how the window remembers it
 
 
 class JudgmentDesk(QWidget):
-    shown = Signal(object)  # a Shown, other than the one before: what the card shows now
+    shown = Signal(object)  # a ReviewedJudgment, other than the one before: what the card shows now
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
     labelled = Signal(object)  # all that is wanted of the item: go on; when it was said what was said before
     item_wanted = Signal(object)  # a JudgmentKey of another item, which was left by itself
@@ -148,7 +148,6 @@ class JudgmentDesk(QWidget):
 
     @property
     def _no_readings(self) -> str:
-        """Why there is nothing that the model read of the open judgment; empty where there is."""
         judgment = self.session.judgment
         if not self.session.may_see:
             return HIDDEN
@@ -167,8 +166,7 @@ class JudgmentDesk(QWidget):
     def lay_out_now(self) -> None:
         # Else the card still asks for as much room as before.
         for widget in (self.strip, self.card, self):
-            layout = widget.layout()
-            if layout is not None:
+            if (layout := widget.layout()) is not None:
                 layout.activate()
 
     def restyle(self) -> None:
@@ -200,7 +198,7 @@ class JudgmentDesk(QWidget):
             self._named(partial(self._change, self.session.key, label))
 
     def adjudicate(self) -> bool:
-        """Let the open judgment be adjudicated as most annotators say; False where that is not possible."""
+        """As most annotators say of the open judgment; False where that is not possible."""
         change = self.session.adjudicate()
         self._carry_out(change)
         return bool(change.say) or not change.note
@@ -234,10 +232,11 @@ class JudgmentDesk(QWidget):
         said = change.say is not None and bool(self._workspace.say(change.say, over=change.over))
         for undo in change.undo:
             self._workspace.take_back(undo)
+        criterion = change.criterion or self.session.criterion
         if change.item_id:
-            self.item_wanted.emit(JudgmentKey(change.item_id, change.criterion or self.session.criterion))
+            self.item_wanted.emit(JudgmentKey(change.item_id, criterion))
         elif change.undo:
-            self.choose_criterion(change.criterion or self.session.criterion)
+            self.choose_criterion(criterion)
         if change.note:
             self._workspace.note.emit(change.note)
         return said
@@ -245,7 +244,7 @@ class JudgmentDesk(QWidget):
     @Slot()
     def edit(self) -> None:
         if self.writing:
-            self.card.editor.go_on()
+            self.card.editor.field.setFocus()
         elif not self.session.may_see:
             self._workspace.note.emit(HIDDEN)
         elif self.session.judgment is not None:
@@ -263,14 +262,13 @@ class JudgmentDesk(QWidget):
     def finish_writing(self) -> None:
         """Save what is being written, if it is new; where another run is open now, keep it as a draft."""
         if self.writing and self.session.run is not None:
-            self._save(self.card.editor.text)
+            self._save()
         elif self.writing:
             item_id = self.session.item_id
             self._put_aside(f"Another run is open. What you wrote of item {item_id} is a draft.")
 
     @Slot()
-    def keep_draft(self) -> None:
-        # The window may close, or the battery end.
+    def keep_draft(self) -> None:  # the window may close, or the battery end
         self.session.keep_draft(self.card.editor.text, self.card.editor.changed)
 
     def _put_aside(self, note: str) -> None:
@@ -287,16 +285,16 @@ class JudgmentDesk(QWidget):
             self.focus_free.emit()
         self.card.close_editor()
 
-    @Slot(str)
-    def _save(self, text: str) -> None:
-        change = self.session.save(text, self.card.editor.changed)
+    @Slot()
+    def _save(self) -> None:
+        change = self.session.save(self.card.editor.text, self.card.editor.changed)
         self._close_editor()
         self._carry_out(change)
         self._show()
 
-    @Slot(str)
-    def _leave(self, text: str) -> None:
-        self.session.leave(text, self.card.editor.changed)
+    @Slot()
+    def _leave(self) -> None:
+        self.session.leave(self.card.editor.text, self.card.editor.changed)
         self._close_editor()
         self._show()
 
@@ -326,7 +324,7 @@ class JudgmentDesk(QWidget):
 
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
-        """Something will not be stored: what was written is there again."""
+        # It will not be stored: what was written is there again.
         for word in annotations_in(what):
             if word.kind is AnnotationKind.OVERRIDE and self.session.lost(word.key):
                 self.edit()
@@ -334,8 +332,7 @@ class JudgmentDesk(QWidget):
 
 class ReviewAnnouncements(Announcer):
     _item_id: str | None = None
-    # A judgment, and which label and explanation were shown of it last.
-    _told: tuple[JudgmentKey, str, str | None] | None = None
+    _told: tuple[JudgmentKey, str, str | None] | None = None  # with the label and the explanation shown last
 
     def show_item(self, item_id: str, instruction: str) -> None:
         if item_id != self._item_id:
@@ -360,14 +357,12 @@ class ReviewAnnouncements(Announcer):
 class QueueLine(QWidget):
     def __init__(self, who: WhoButton, adjudicate: QWidget) -> None:
         super().__init__()
-        self.text = OneLine()
-        self.confirm = QPushButton("Accept (Enter)")
+        self.text, buttons = OneLine(), QWidget()
+        self.confirm, self.skip = QPushButton("Accept (Enter)"), QPushButton("Skip (S)")
         self.follow_criterion(None)
-        self.skip = QPushButton("Skip (S)")
         name(self.skip, "Skip the item", "Skip the item for now; the next one to do follows")
         self.again = QPushButton("Reopen (T)")
         name(self.again, "Reopen the item: mark it to do")
-        buttons = QWidget()
         flow = FlowLayout(buttons, gap=4, whole=True)
         for button in (self.confirm, self.skip, self.again, adjudicate):
             flow.addWidget(button)
@@ -386,9 +381,9 @@ class QueueLine(QWidget):
         what = f"its label on {words(criterion)}" if criterion else "all its labels"
         name(self.confirm, "Accept the item", f"You agree with {what}; the next one to do follows")
 
-    def show_state(self, state: ReviewState | None, reopens: bool) -> None:
-        self.confirm.setEnabled(state is not None)
-        self.skip.setEnabled(state is not None)
+    def show_item(self, there: bool, reopens: bool) -> None:
+        for button in (self.confirm, self.skip):
+            button.setEnabled(there)
         self.again.setVisible(reopens)
 
 
@@ -410,7 +405,6 @@ class ItemQueue(QObject):
 
     @Slot()
     def confirm(self) -> None:
-        """Agree with all effective labels that are wanted of the item; or adjudicate the open judgment."""
         if self._desk.session.adjudicating:
             self._reviewer.who.then(self._adjudicate)
         else:
@@ -422,18 +416,17 @@ class ItemQueue(QObject):
 
     @Slot()
     def take_back(self) -> None:
-        """The item is to do; labels that were accepted stay until others are given."""
-        progress, shown = self._reviewer.progress, self._shown
-        if shown is None:
+        # Labels that were accepted stay until others are given.
+        progress, item_id = self._reviewer.progress, self._desk.session.item_id
+        if self._shown is None:
             return
-        _, item_id = shown
         if progress.state(item_id) is ReviewState.TO_DO:
             self._workspace.note.emit("The item is marked to do already.")
-        elif not progress.reopens(item_id):
+        elif progress.reopens(item_id):
+            progress.mark(item_id, ReviewState.TO_DO)
+        else:
             on = words(progress.criterion or "")
             self._workspace.note.emit(f"You have labelled {on}: U undoes that, another label replaces it.")
-        else:
-            progress.mark(item_id, ReviewState.TO_DO)
 
     @property
     def _shown(self) -> tuple[int, str] | None:
@@ -446,7 +439,6 @@ class ItemQueue(QObject):
             self._reviewer.who.then(partial(self._finish, self._shown, state))
 
     def _adjudicate(self) -> None:
-        """As most annotators say, where it is not adjudicated; on to the next one."""
         key = self._desk.session.key
         self._desk.finish_writing()
         if self._shown is not None and self._desk.adjudicate():
@@ -475,38 +467,32 @@ class ItemQueue(QObject):
     def _finish(self, shown: tuple[int, str], state: ReviewState, agrees: bool = True) -> None:
         if self._shown != shown:
             return
-        _, item_id = shown
-        session, alone = self._desk.session, self._reviewer.progress.criterion
+        session, reviewer = self._desk.session, self._reviewer
+        alone, done = reviewer.progress.criterion, state is ReviewState.DONE
         confirmed: Mapping[str, HumanLabel] = {}
-        if state is ReviewState.DONE and (missing := self._owed(item_id)):
+        if done and (missing := self._owed):
             self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
             self._desk.choose_criterion(missing[0])
             return
-        if state is ReviewState.DONE and agrees and not self._reviewer.blind.on:
+        if done and agrees and not reviewer.blind.on:
             self._desk.finish_writing()
             effective = session.effective_labels()
             confirmed = effective if alone is None else {alone: effective[alone]}
-        closes = state is ReviewState.DONE and alone is not None
-        rest = self._without_label(item_id, but=alone) if closes else ()
+        rest = done and alone is not None and set(session.unlabelled) - {alone}
         mark = None if rest else state  # of the item as a whole
-        mark_item = partial(self._reviewer.progress.mark, item_id, mark)
         nothing = mark is None and not confirmed  # a label that was given blind is said
-        said = nothing or mark_item(confirmed, session.origin, session.seed)
+        said = nothing or reviewer.progress.mark(shown[1], mark, confirmed, session.origin, session.seed)
         if said and not self.go_on():
             self._workspace.note.emit("No item is left to do by this filter.")
 
-    def _owed(self, item_id: str) -> Sequence[str]:
+    @property
+    def _owed(self) -> Sequence[str]:
         session, alone = self._desk.session, self._reviewer.progress.criterion
         wanted = session.criteria if alone is None else [alone]
         if self._reviewer.blind.on:
             # Each label was given by itself; that of another annotator must not take its place unseen.
-            return [each for each in self._without_label(item_id) if each in wanted]
+            return [each for each in session.unlabelled if each in wanted]
         if session.run is None or (alone is None and not session.run.results.run.submitted):
             return []
         labelled = session.effective_labels()  # what a submission lacks, only annotators can add
         return [each for each in wanted if each not in labelled]
-
-    def _without_label(self, item_id: str, but: str | None = None) -> Sequence[str]:
-        blind, criteria = self._reviewer.blind, self._desk.session.criteria
-        unlabelled = (each for each in criteria if not blind.labelled(JudgmentKey(item_id, each)))
-        return [each for each in unlabelled if each != but]

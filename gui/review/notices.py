@@ -1,7 +1,4 @@
-"""What the review says beside the judgments: of what they are a part, what is missing, whom not to trust.
-
-Does not know judgments, nor how items are chosen and put in order.
-"""
+"""What the review says beside the judgments: of what they are a part, what is missing, whom not to trust."""
 
 from pathlib import Path
 
@@ -27,7 +24,7 @@ _HEALTH = {
     HealthVerdict.TOO_FEW: ("⚠ Few items, with signs that the model does not judge", "warning"),
 }
 
-ALIKE = 0.01  # uncertainties that lie no further apart say nothing
+_ALIKE = 0.01  # uncertainties that lie no further apart say nothing
 _FEWEST_ALIKE = 3  # items: two are alike by chance
 
 
@@ -51,16 +48,15 @@ class NothingToReview(QWidget):
         so_far = "Show what is judged so far" if judging and judging.judged else ""
         self.button.setText(so_far or "Go to Judge")
         name(self.button, so_far or "Go to the Judge page")
+        first, then = "The open run has judged nothing yet.", "Its judgments appear here as it goes on."
         if judging is not None:
             far = f"{judging.judged:,} of {judging.items:,} items"
-            self._first.setText(f"Run {judging.run_id} is being judged: {far}.")
-            self._next.setText("It opens here when it ends.")
+            first, then = f"Run {judging.run_id} is being judged: {far}.", "It opens here when it ends."
         elif self._workspace.run is None:
-            self._first.setText("No run is open.")
-            self._next.setText("Judge a dataset, choose a run above, or open a submission file.")
-        else:
-            self._first.setText("The open run has judged nothing yet.")
-            self._next.setText("Its judgments appear here as it goes on.")
+            first = "No run is open."
+            then = "Judge a dataset, choose a run above, or open a submission file."
+        self._first.setText(first)
+        self._next.setText(then)
 
     @property
     def _judging(self) -> UnderWay | None:
@@ -120,18 +116,15 @@ class MissingDataset(QFrame):
     def follow(self) -> None:
         run = self._workspace.run
         self.setVisible(run is not None and run.dataset is None)
-        if run is None or run.dataset is not None:
-            self._looked_for = None
-            return
-        identity = run.results.run.identity
         again = "The file that you chose has other items. " if self._looked_for else ""
-        if again and self._workspace.dataset is not None and self._workspace.dataset.columns is not None:
-            again = "Read by these columns, the file that you chose holds other items. "
-        missing = (
-            f"The dataset of {run.results.run.called} ({identity.dataset_path}) is missing or has changed."
-        )
-        self.text.setText(visible(f"{again}{missing} The judgments are shown without the texts."))
         self._looked_for = None
+        if run is None or run.dataset is not None:
+            return
+        path, chosen = run.results.run.identity.dataset_path, self._workspace.dataset
+        if again and chosen is not None and chosen.columns is not None:
+            again = "Read by these columns, the file that you chose holds other items. "
+        missing = f"The dataset of {run.results.run.called} ({path}) is missing or has changed."
+        self.text.setText(visible(f"{again}{missing} The judgments are shown without the texts."))
 
     def look_in(self, path: Path) -> None:
         run = self._workspace.run
@@ -179,7 +172,7 @@ class HealthLine(OneLine):
         self.setVisible(bool(text))
 
 
-class _Line(QFrame):
+class ListLine(QFrame):
     """A remark on the list, with buttons that list otherwise below it."""
 
     wanted = Signal(object)  # a ListOrder, None for all items again
@@ -196,22 +189,21 @@ class _Line(QFrame):
         return offered
 
 
-class WantedLine(_Line):
+class WantedLine(ListLine):
     def __init__(self) -> None:
         super().__init__()
         self.show_all = self.offer("Show all", None, "Show all items again")
 
     def follow(self, wanted: WantedItems | None, shown: int) -> None:
         self.setVisible(wanted is not None)
-        if wanted is None:
-            return
-        ids = wanted.filters.ids
-        of_all = f" of {len(ids):,}" if ids is not None and len(ids) != shown else ""
-        items = "item" if shown == 1 and not of_all else "items"
-        self.text.setText(visible(f"{shown:,}{of_all} {items}: {wanted.words}"))
+        if wanted is not None:
+            ids = wanted.filters.ids
+            of_all = f" of {len(ids):,}" if ids is not None and len(ids) != shown else ""
+            items = "item" if shown == 1 and not of_all else "items"
+            self.text.setText(visible(f"{shown:,}{of_all} {items}: {wanted.words}"))
 
 
-class AlikeLine(_Line):
+class AlikeLine(ListLine):
     def __init__(self) -> None:
         super().__init__("All uncertainties are alike: this order means nothing.")
         differing = "List the items first whose labels differ from the human ones"
@@ -221,17 +213,10 @@ class AlikeLine(_Line):
 
     def follow(self, order: ListOrder, items: int, spread: float, labelled: bool) -> None:
         self.by_annotators.setVisible(labelled)
-        self.setVisible(order is ListOrder.UNCERTAINTY and items >= _FEWEST_ALIKE and spread < ALIKE)
+        self.setVisible(order is ListOrder.UNCERTAINTY and items >= _FEWEST_ALIKE and spread < _ALIKE)
 
 
-class NoSampleLine(_Line):
-    def __init__(self) -> None:
-        super().__init__(
-            "Use labels in this order to fit a calibration. They are not a random sample: for rates, win"
-            " rates or accuracy, label the random sample."
-        )
-        what = "List the items in the order of the random sample"
-        self.at_random = self.offer("Random sample", ListOrder.RANDOM, what)
-
-    def follow(self, order: ListOrder) -> None:
-        self.setVisible(order is ListOrder.MOST_UNCERTAIN)
+NO_SAMPLE = (
+    "Use labels in this order to fit a calibration. They are not a random sample: for rates, win rates or"
+    " accuracy, label the random sample."
+)

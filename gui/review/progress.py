@@ -5,10 +5,10 @@ window takes nothing from this one. A note's draft is of no criterion.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -18,11 +18,8 @@ from engine.core.items import HumanLabel
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from gui.review.review_jobs import Blind
 from gui.workspace.open_run import Opened
+from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from gui.workspace.state import State
-
 
 IN_STATE = "review/drafts"  # where earlier versions kept them, without names of annotators
 Say = Callable[[Annotation, int, Sequence[str]], str]
@@ -106,12 +103,11 @@ class Drafts(QObject):
     def forget_runs(self, run_ids: Sequence[int]) -> None:
         self._own = [(run_id, draft) for run_id, draft in self._own if run_id not in run_ids]
 
-    def take_over(self, state: "State") -> None:
+    def take_over(self, state: State) -> None:
         """Keep what an earlier version kept in the memory of the window, once; it is this annotator's."""
         kept = state.record(IN_STATE)
         for name, text in list(kept.items()):
-            place = _place(name)
-            if place is not None and isinstance(text, str) and text:
+            if (place := _place(name)) is not None and isinstance(text, str) and text:
                 run_id, key = place
                 if not self._say(new_draft(*key, self._opened.author, text), run_id, ()):
                     break  # the rest stays where it is
@@ -133,17 +129,15 @@ class Drafts(QObject):
         """All of this annotator that have not ended, the newest, those of this window, last."""
         run = self._opened.run
         read = run.drafts if run is not None and run.id == run_id else ()
-        own = [draft for number, draft in self._own if number == run_id]
-        all_of_run = (*read, *own)
-        author = self._opened.author if all_of_run else ""  # looked up for each item of a list
-        return [each for each in all_of_run if each.author == author and each.id not in self._ended]
+        of_run = (*read, *(draft for number, draft in self._own if number == run_id))
+        author = self._opened.author if of_run else ""  # it is asked for with each item of a list
+        return [each for each in of_run if each.author == author and each.id not in self._ended]
 
 
 def _place(name: str) -> tuple[int, JudgmentKey] | None:
     """Which run and judgment an earlier version meant by a name; None for what is none."""
     try:
-        values: Any = json.loads(name)
-        run_id, criterion, item_id = values
+        run_id, criterion, item_id = json.loads(name)
     except (ValueError, TypeError):
         return None
     right = type(run_id) is int and run_id > 0 and isinstance(criterion, str) and isinstance(item_id, str)
@@ -181,14 +175,13 @@ class Progress(QObject):
         self._among_listed: frozenset[str] = frozenset()
         self._kept: _StateCount | None = None  # None until it is asked for
         workspace.reviewed.connect(self._follow)
-        workspace.author_changed.connect(self._start_anew)
-        workspace.run_changed.connect(self._start_anew)
+        for signal in (workspace.author_changed, workspace.run_changed):
+            signal.connect(self._start_anew)
         workspace.unsaid.connect(self._take_back)
         workspace.taken_back.connect(self._forget)
 
     def state(self, item_id: str) -> ReviewState:
-        run = self._workspace.run
-        state = self._asked.get(item_id)
+        run, state = self._workspace.run, self._asked.get(item_id)
         if state is None:
             state = run.results.reviews.state(item_id, self._author) if run is not None else ReviewState.TO_DO
         if self.criterion is None:
@@ -230,19 +223,16 @@ class Progress(QObject):
         touched = {item_id for item_id, who in marks if who == self._author} | self._asked.keys()
         if self.criterion is not None:
             touched |= {key.item_id for key in (*self._labels, *self._blind.given)}
-        found = ((item_id, self.state(item_id)) for item_id in touched)
-        states = dict(filter(lambda pair: pair[1] is not ReviewState.TO_DO, found))
-        for state in states.values():
-            counts[state] += 1
+        states = {item_id: self.state(item_id) for item_id in touched}
+        states = {each: state for each, state in states.items() if state is not ReviewState.TO_DO}
+        counts |= Counter(states.values())
         counts[ReviewState.TO_DO] = len(run.results.judged) - len(states)
-        left = len(self._among_listed) - len(self._among_listed & states.keys())
-        self._kept = _StateCount(states, counts, left)
+        self._kept = _StateCount(states, counts, len(self._among_listed - states.keys()))
         return self._kept
 
     @property
     def begun(self) -> bool:
-        counts = self.counts
-        return counts[ReviewState.DONE] + counts[ReviewState.SKIPPED] > 0
+        return bool(self._tally.states)
 
     def mark(
         self,
@@ -255,19 +245,19 @@ class Progress(QObject):
         """Let an item be in a state, None for the one that it is in, with the labels that an annotator
         accepts; `origin`, `seed`: of these. False where that is not said, and nothing changes.
         """
-        author, before = self._workspace.author, self._asked.get(item_id)
-        word = new_review(item_id, author, state, confirmed or {}, origin, seed=seed)
-        said = bool(self._workspace.say(word))
-        counts = state if said and state else before  # what was said before may still wait for the store
-        if counts is not None:
-            self._asked[item_id] = counts
-        for criterion in (confirmed or {}) if said else ():
-            self._blind.given.add(JudgmentKey(item_id, criterion))
+        author, before, given = self._workspace.author, self._asked.get(item_id), confirmed or {}
+        said = bool(self._workspace.say(new_review(item_id, author, state, given, origin, seed=seed)))
+        if said and state is not None:
+            self._asked[item_id] = state
+        elif before is not None:  # what was said before may still wait for the store
+            self._asked[item_id] = before
+        if said:
+            self._blind.given |= {JudgmentKey(item_id, criterion) for criterion in given}
         self.follow_label(item_id)
         return said
 
     def follow_label(self, item_id: str) -> None:
-        """Count an item again: a label of it, which is all that counts of one criterion, may be given now."""
+        # This item alone: 100,000 are not counted again at each key.
         if (tally := self._kept) is not None:
             before, now = tally.states.pop(item_id, ReviewState.TO_DO), self.state(item_id)
             if now is not ReviewState.TO_DO:
@@ -288,13 +278,11 @@ class Progress(QObject):
     def in_words(self) -> str:
         """`37 of 99 done, 2 skipped, 12 left by this filter`; those that are left are listed ones."""
         counts, left = self.counts, self._tally.left
-        total = sum(counts.values())
+        total, skipped = sum(counts.values()), counts[ReviewState.SKIPPED]
         on = f" on {words(self.criterion)}" if self.criterion else ""
-        parts = [f"{counts[ReviewState.DONE]:,} of {total:,} done{on}"]
-        if counts[ReviewState.SKIPPED]:
-            parts.append(f"{counts[ReviewState.SKIPPED]:,} skipped")
-        parts.append(f"{left:,} left{' by this filter' if len(self._listed) < total else ''}")
-        return ", ".join(parts)
+        also = f", {skipped:,} skipped" if skipped else ""
+        filtered = " by this filter" if len(self._listed) < total else ""
+        return f"{counts[ReviewState.DONE]:,} of {total:,} done{on}{also}, {left:,} left{filtered}"
 
     @Slot(str)
     def _follow(self, item_id: str) -> None:

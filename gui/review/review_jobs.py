@@ -1,8 +1,6 @@
 """Jobs of the review: the list of judgments to look at, one item of it again, runs to read beside, two texts
-compared; annotations of a run exported to a file, those of others counted and imported.
-
-In blind labelling all that the judge and others said is hidden until the annotator has given their own label:
-who shows any of it asks `Blind.shows`, also for tips and accessible names; a search finds nothing else.
+compared; annotations of a run exported to a file, those of others counted and imported; what may be shown to
+who labels blind.
 """
 
 import re
@@ -49,7 +47,6 @@ class Review:
         return rows if self.shown is None else [self.shown(row) for row in rows]
 
     def listed(self, criterion: str | None, item_id: str) -> "Sequence[ReviewRow]":
-        """Those that the list shows of an item: on one criterion alone, or on all."""
         return [row for row in self.of_item(item_id) if criterion in (None, row.criterion)]
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
@@ -62,14 +59,14 @@ class Review:
 
 @dataclass(frozen=True)
 class Listing:
-    """The items that pass. `remarks`: by item id, the first that a search finds: what it is, and its text."""
+    """The items that pass."""
 
     items: "list[ReviewItem]"
     places: Mapping[str, int]  # in `items`, by item id
     passing: Mapping[str, Sequence[str]]  # by item id, criteria; empty where the request leaves nothing out
     spread: float = 0.0  # how far the uncertainties of the items lie apart, 0 to 1
     hits: int = 0  # of a search in their texts and in what is said of them
-    remarks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    remarks: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # by item id, what is found first
 
 
 @dataclass(frozen=True)
@@ -95,8 +92,7 @@ def review(
     places = {item.item_id: place for place, item in enumerate(results.judged)}
     gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
     labelled = any(row.human is not None for row in rows)
-    seed = results.run.review_seed
-    return Review(tuple(results.judgments), rows, places, gold_rows, labelled, seed)
+    return Review(tuple(results.judgments), rows, places, gold_rows, labelled, results.run.review_seed)
 
 
 @job
@@ -154,47 +150,36 @@ def _matching_ids(text: str, sight: ReviewScope, remarks: "Remarks", control: Jo
 
     if not text.split():
         return None
-    judged, dataset = sight.results.judged, sight.dataset
-    said = []
+    judged, dataset, said = sight.results.judged, sight.dataset, []
     for place in range(len(judged)):
         control.cancel.raise_if_requested()
         said.append("\n".join(text for _what, text in remarks.of(place)))
     if dataset is None:
         columns = [text_array([item.item_id for item in judged]), text_array(said)]
         return {judged[row].item_id for row in matching(columns, text, control.cancel)}
-    beside = [""] * len(dataset)
+    beside, ids = [""] * len(dataset), dataset.ids
     for item, of_item in zip(judged, said, strict=True):
         beside[item.position] = of_item
-    ids = dataset.ids
     return {ids[row] for row in matching_rows(dataset, text, control.cancel, beside=beside)}
-
-
-@dataclass(frozen=True)
-class ItemAgain:
-    item: "ReviewItem"
-    rows: "Sequence[ReviewRow]"
 
 
 @job
 def item_again(
     _control: JobControl,
     results: "RunResults",
-    labels: "Sequence[Dataset | None]",
+    gold: Sequence["Dataset | None"],
     place: int,
     request: Filters,
-) -> ItemAgain:
-    """The rows of one item as they are now; `labels`: as for `review`, `place`: which of the judged items."""
+) -> "tuple[ReviewItem, Sequence[ReviewRow]]":
+    """One item as it is now, with its rows; `gold`: `gold` and `own` of `review`; `place`: of the item."""
     from engine.analysis.review_order import by_item, filtered, review_rows
 
     judged = results.judged[place]
-    alone = replace(
-        results,
-        judged=(judged,),
-        judgments={name: (column[place],) for name, column in results.judgments.items()},
-    )
-    rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in labels))
+    judgments = {name: (column[place],) for name, column in results.judgments.items()}
+    alone = replace(results, judged=(judged,), judgments=judgments)
+    rows = review_rows(alone, *(one and one.only({judged.item_id}) for one in gold))
     [item] = by_item(filtered(rows, replace(request, text=""))) or by_item(rows)
-    return ItemAgain(item, rows)
+    return item, rows
 
 
 @dataclass(frozen=True)
@@ -232,10 +217,8 @@ def other_runs(control: JobControl, store_path: Path, run_ids: Sequence[int]) ->
             control.cancel.raise_if_requested()
             with suppress(StoreError):
                 results = load_results(store, run_id).answered
-                places = {
-                    (item.item_id, item.content_hash): place for place, item in enumerate(results.judged)
-                }
-                found[run_id] = OtherRun(results, places)
+                keys = ((item.item_id, item.content_hash) for item in results.judged)
+                found[run_id] = OtherRun(results, {key: place for place, key in enumerate(keys)})
     return found
 
 
@@ -266,17 +249,16 @@ def in_units(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int,
     """Places in characters as places in UTF-16 units, in which Qt counts."""
     if text.isascii():
         return spans
-    found = []
-    units = last = 0
+
+    def count(part: str) -> int:
+        return len(part.encode("utf-16-le", "surrogatepass")) // 2
+
+    found, units, last = [], 0, 0
     for start, end in spans:
-        first = units + _units(text[last:start])
-        units, last = first + _units(text[start:end]), end
+        first = units + count(text[last:start])
+        units, last = first + count(text[start:end]), end
         found.append((first, units))
     return found
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def human_label(
@@ -286,24 +268,22 @@ def human_label(
     alone or nothing, and all that were looked into.
     """
     found: list[tuple[Gold, Path]] = []
-    for dataset, row in rows:
-        item = dataset[row] if dataset is not None and row is not None and row < len(dataset) else None
-        same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
-        if dataset is not None and item is not None and same and (human := item.gold.get(criterion)):
-            found.append((human, dataset.path))
+    there = [(dataset, row) for dataset, row in rows if dataset is not None]
+    for dataset, row in there:
+        item = dataset[row] if row is not None and row < len(dataset) else None
+        if item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash):
+            found += [(human, dataset.path)] if (human := item.gold.get(criterion)) else []
     if not found:
-        return None, tuple(dict.fromkeys(dataset.path for dataset, _ in rows if dataset is not None))
+        return None, tuple(dict.fromkeys(dataset.path for dataset, _ in there))
     human, path = next((pair for pair in found if pair[0].label is not None), found[0])
     return human, (path,)
 
 
 @dataclass(frozen=True)
 class CountedFiles:
-    """Files, each with its name, and what they would add to a run, as it is shown."""
-
-    files: "Sequence[tuple[str, AnnotationFile]]"
-    joining: "Joining"
-    sheet: Sheet
+    files: "Sequence[tuple[str, AnnotationFile]]"  # each with its name
+    joining: "Joining"  # what they would add to a run
+    sheet: Sheet  # the same, as it is shown
 
 
 @job
@@ -378,7 +358,9 @@ def _counted(
 
 
 class Blind:
-    """Whether this annotator labels blind, `on`, and what they may see."""
+    """Whether this annotator labels blind, `on`: then all that the judge and others said is hidden until they
+    have given their own label. Who shows any of it asks `shows`, also for tips and accessible names.
+    """
 
     def __init__(self, opened: Opened, on: bool = False) -> None:
         self._opened, self.on = opened, on
@@ -392,7 +374,7 @@ class Blind:
 
     @property
     def seen(self) -> frozenset[JudgmentKey] | None:
-        """The judgments that may be shown, for a job; None for all."""
+        """The judgments that may be shown, for a job, whose search finds nothing else; None for all."""
         return frozenset({*self._labels, *self.given}) if self.on else None
 
     @property
@@ -410,5 +392,4 @@ class Blind:
         self.given = {key for key in self.given if key.item_id != item_id}
 
     def row(self, row: "ReviewRow") -> "ReviewRow":
-        """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
         return row if self.shows(row.key) else row.blank

@@ -19,7 +19,8 @@ from gui.widgets.text_views import TextPane
 from gui.widgets.theme import colours
 from gui.workspace.page import PageSplitter
 from gui.workspace.state import State
-from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import EngineThreads, ThreadName
 
 
 class Marking(StrEnum):
@@ -36,42 +37,35 @@ class MarkingBox(ComboBox):
         for marking, words in zip(Marking, ("No highlight", "Differences", "Shared words"), strict=True):
             self.addItem(words, marking)
         name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
-        self.currentIndexChanged.connect(self._tell)
+        self.currentIndexChanged.connect(lambda: self.chosen.emit(Marking(self.currentData())))
 
     @Slot()
     def choose_next(self) -> None:
         self.setCurrentIndex((self.currentIndex() + 1) % self.count())
-
-    @Slot()
-    def _tell(self) -> None:
-        self.chosen.emit(Marking(self.currentData()))
 
 
 class ItemReading(QWidget):
     def __init__(self, threads: EngineThreads) -> None:
         super().__init__()
         self.instruction = TextPane("Instruction")
-        self.a = TextPane("Response A", Preference.A)
-        self.b = TextPane("Response B", Preference.B)
+        self.a, self.b = TextPane("Response A", Preference.A), TextPane("Response B", Preference.B)
         self._marking = Marking.NOTHING
         self._found: Highlights | None = None
         self._search = Search()
         self._notes: dict[TextPane, str] = {}  # what stands beside a heading, but for the hits
         self._new = False  # its first hit is still to be scrolled to
-        self._comparing = LatestTask(threads, ThreadName.FILES, self)
-        self._comparing.finished.connect(self._take)
+        self._comparing = TaskPanel(threads, ThreadName.FILES, self, self._take)
         # Both responses change at once: they are compared once.
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._compare)
         for pane in (self.a, self.b):
             pane.changed.connect(self._forget)
         self.beside = PageSplitter(Qt.Orientation.Horizontal)
-        self.beside.addWidget(self.a)
-        self.beside.addWidget(self.b)
         self.beside.setHandleWidth(8)
         self.above = PageSplitter(Qt.Orientation.Vertical)
-        self.above.addWidget(self.instruction)
-        self.above.addWidget(self.beside)
+        for splitter, *parts in ((self.beside, self.a, self.b), (self.above, self.instruction, self.beside)):
+            for part in parts:
+                splitter.addWidget(part)
         self.above.setStretchFactor(1, 1)
         self.above.setSizes([72, 300])
         in_column(self.above, on=self)
@@ -98,10 +92,7 @@ class ItemReading(QWidget):
 
     def set_search(self, search: Search) -> None:
         self._search, self._new = search, True
-        self._show()
-
-    def restyle(self) -> None:
-        self._show()
+        self.restyle()
 
     @Slot()
     def _forget(self) -> None:
@@ -112,19 +103,18 @@ class ItemReading(QWidget):
     @Slot()
     def _compare(self) -> None:
         if self._marking is Marking.NOTHING:
-            self._show()
+            self.restyle()
         else:
             self._comparing.start(compare_wording(self.a.text, self.b.text))
 
     @Slot(object)
     def _take(self, found: Highlights) -> None:
         self._found = found
-        self._show()
+        self.restyle()
 
-    def _show(self) -> None:
-        found, used = self._found, colours(self.palette())
+    def restyle(self) -> None:
+        found, used, style = self._found, colours(self.palette()), QTextCharFormat()
         spans: tuple[Spans, Spans] = ((), ())
-        style = QTextCharFormat()
         self._notes[self.instruction] = ""
         if found is not None and self._marking is not Marking.NOTHING:
             differences = self._marking is Marking.DIFFERENCES
@@ -132,10 +122,8 @@ class ItemReading(QWidget):
             style.setBackground(QColor(used.own_ground if differences else used.shared_ground))
             # Hits of a search have a line that is whole.
             style.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
-            beginning = "" if found.whole else ", of their beginnings"
-            shared = f"{percent(found.share)} of the responses' words are shared{beginning}"
-            self._notes[self.instruction] = shared
-        # Also what is searched for, and how often it is there.
+            shared = f"{percent(found.share)} of the responses' words are shared"
+            self._notes[self.instruction] = shared + ("" if found.whole else ", of their beginnings")
         for pane, marked in ((self.instruction, ()), (self.a, spans[0]), (self.b, spans[1])):
             hits = self._search.spans(pane.text)
             pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
@@ -153,20 +141,18 @@ _MOST_FOR_METHODS = 0.75  # of the height of both, while an annotator looks at w
 
 
 class ReviewLayout(PageSplitter):
-    """The texts get what the judgment leaves; folded it leaves nearly everything.
-
-    Until an annotator moves the handle the card is as high as it wants to be. Who goes to what each
-    elicitation method said sees all of it, where there is room at all, until they go back.
+    """The texts get what the judgment leaves; folded it leaves nearly everything. Until an annotator moves
+    the handle the card is as high as it wants to be. Who goes to what each elicitation method said sees all
+    of it, where there is room at all, until they go back.
     """
 
     def __init__(self, reading: ItemReading, below: QWidget, desk: JudgmentDesk, state: State) -> None:
         """`below` holds the desk; its card is hidden while columns stand in its place elsewhere."""
         super().__init__(Qt.Orientation.Vertical)
         self._desk, self._state = desk, state
-        self.addWidget(reading)
-        self.addWidget(below)
-        self.setStretchFactor(0, 1)
-        self.setStretchFactor(1, 0)
+        for part, stretch in ((reading, 1), (below, 0)):
+            self.addWidget(part)
+            self.setStretchFactor(self.count() - 1, stretch)
         self.setHandleWidth(8)
         # Of the judgment while its card is open, in pixels; 0 until it is known.
         self.card_height = max(0, state.number(_STATE, 0, most=_MOST))
@@ -213,7 +199,7 @@ class ReviewLayout(PageSplitter):
 
     @Slot()
     def _begin(self) -> None:
-        """The card is as high as it wants to be, but most of the room is for the texts."""
+        # The card is as high as it wants to be, but most of the room is for the texts.
         room, card = sum(self.sizes()), self._desk.card
         if self._for_methods or self._by_annotator or not room or not card.open or card.isHidden():
             return
@@ -224,7 +210,6 @@ class ReviewLayout(PageSplitter):
 
     @Slot(bool)
     def _make_room_for_methods(self, wanted: bool) -> None:
-        """Let the texts give what the methods need to be seen, and have it back afterwards."""
         if self._desk.card.isHidden() or wanted == self._for_methods:
             return
         self._for_methods = wanted
@@ -238,7 +223,6 @@ class ReviewLayout(PageSplitter):
 
     @Slot(bool)
     def _make_room(self, for_card: bool) -> None:
-        """Give the texts what a folded card leaves, and the card its height again once it opens."""
         reading, card = self.sizes()
         self._for_methods = False
         self._desk.lay_out_now()

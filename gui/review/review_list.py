@@ -1,9 +1,6 @@
-"""The list of a review: filters, the items that pass them, and which one is chosen.
+"""The list of a review: filters, the items that pass them, and which one is chosen."""
 
-Does not know judgments, nor what is done with an item.
-"""
-
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,18 +15,19 @@ from gui.review import review_jobs
 from gui.review.annotators import AnnotatorFilter, Reviewer
 from gui.review.filter_bar import Controls, FilterBar
 from gui.review.judgment_desk import QueueLine
-from gui.review.notices import AlikeLine, NoSampleLine, WantedLine
-from gui.review.review_jobs import ItemAgain, Listing, Review, ReviewScope
+from gui.review.notices import NO_SAMPLE, AlikeLine, ListLine, WantedLine
+from gui.review.review_jobs import Listing, Review, ReviewScope
 from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
 from gui.review.session import ReviewSession
 from gui.widgets.actions import BusyLine
 from gui.widgets.labels import STRETCH, button, hint, in_column
 from gui.widgets.views import dressed
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.task_panel import TaskPanel
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.analysis.review_order import ReviewItem
+    from engine.analysis.review_order import ReviewItem, ReviewRow
 
 _STATE = "review/filters"
 _ORIGINS = {  # by other orders an annotator picks items themselves
@@ -38,7 +36,7 @@ _ORIGINS = {  # by other orders an annotator picks items themselves
     ListOrder.DISAGREEMENT: Origin.DISAGREEMENT,
     ListOrder.MOST_UNCERTAIN: Origin.UNCERTAINTY,  # the hardest items, whichever of both orders brings them
 }
-_PATIENCE_MS = 300
+_PATIENCE_MS = 300  # what is done sooner shows no progress
 
 
 class ReviewList(QWidget):
@@ -65,12 +63,13 @@ class ReviewList(QWidget):
 
         self.table = ReviewTableModel(self.progress.state, begun, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
-        self.wanted_line, self.alike, self.no_sample = WantedLine(), AlikeLine(), NoSampleLine()
+        self.wanted_line, self.alike, self.no_sample = WantedLine(), AlikeLine(), ListLine(NO_SAMPLE)
+        what = "List the items in the order of the random sample"
+        self.at_random = self.no_sample.offer("Random sample", ListOrder.RANDOM, what)
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
         self._busy = BusyLine()
-        # What is done at once shows no progress.
         self._soon = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
         self._soon.timeout.connect(self._show_busy)
         self._nothing = hint("No item matches.")
@@ -81,21 +80,18 @@ class ReviewList(QWidget):
         parts = (self._controls, self._nothing, self._all, (self.view, STRETCH), self.queue, 0)
         in_column(*parts, on=self, spacing=6)
         self._show_nothing(False)
-        self._reading = LatestTask(workspace.threads, ThreadName.MEASURE, self)
-        self._listing = LatestTask(workspace.threads, ThreadName.MEASURE, self)
+        threads, lane, fail = workspace.threads, ThreadName.MEASURE, self._fail
+        given_up, ended = self._give_up, self._end_busy
+        self._reading = TaskPanel(threads, lane, self, self._take_review, failed=fail, stopped=given_up)
+        self._listing = TaskPanel(threads, lane, self, self._take_listing, failed=fail, stopped=ended)
         self._connect()
         reviewer.blind_changed.connect(self._follow_blind)
         self._follow_blind()
         self.restyle()
 
     def _connect(self) -> None:
-        self._reading.finished.connect(self._take_review)
-        self._listing.finished.connect(self._take_listing)
-        for latest in (self._reading, self._listing):
-            latest.failed.connect(self._fail)
-            self._busy.cancelled.connect(latest.cancel)
-        self._listing.cancelled.connect(self._end_busy)
-        self._reading.cancelled.connect(self._give_up)
+        for task in (self._reading, self._listing):
+            self._busy.cancelled.connect(task.cancel)
         self.filters.changed.connect(self.list_again)
         self.filters.left.connect(self.take_focus)
         self.filters.order.activated.connect(self._begin_sample)
@@ -128,7 +124,7 @@ class ReviewList(QWidget):
             return
         place, labels = self.review.places[item_id], (self._workspace.gold, run.dataset)
         job = review_jobs.item_again(run.results, labels, place, self.filters.request)
-        # No LatestTask: the overrides of two items are both to be seen. They come in their order.
+        # No panel, which does the newest alone: the overrides of two items are both to be seen, in order.
         task = self._workspace.threads.start(ThreadName.MEASURE, job)
         task.finished.connect(self._take_item)
         task.failed.connect(self._fail)
@@ -221,8 +217,7 @@ class ReviewList(QWidget):
 
     @Slot()
     def take_focus(self) -> None:
-        target = self if self.view.isHidden() else self.view
-        target.setFocus(Qt.FocusReason.OtherFocusReason)
+        (self if self.view.isHidden() else self.view).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def hasHeightForWidth(self) -> bool:
         # What it is in would make it as high as it would like to be, and scroll the items away.
@@ -261,10 +256,10 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         self._soon.start()
-        request = self.filters.request
-        if self._asked is not None and request != self._asked.filters:
-            same_items = request.ids is not None and request.ids == self._asked.filters.ids
-            self._asked = self._asked if same_items else None
+        request, asked = self.filters.request, self._asked
+        if asked is not None and request != asked.filters:
+            same_items = request.ids is not None and request.ids == asked.filters.ids
+            self._asked = asked if same_items else None
         order, author = self.filters.list_order, self._workspace.author
         by_state = order in (ListOrder.TO_DO, ListOrder.DONE)
         states = {item_id: self.progress.state(item_id) for item_id in self.review.places if by_state}
@@ -283,7 +278,7 @@ class ReviewList(QWidget):
         self._follow_criterion()
 
     def _follow_criterion(self) -> None:
-        """What is chosen above the list is labelled, accepted and counted, also while the list is made."""
+        # At once: what is chosen is labelled, accepted and counted also while the list is still made.
         criterion = self.filters.request.criterion
         if criterion != self.progress.criterion:
             self.progress.follow_criterion(criterion)
@@ -314,12 +309,11 @@ class ReviewList(QWidget):
         if self.review is None or run is None or not self.follows:
             return
         before, row = self.current, max(0, self.view.currentIndex().row())
-        request = self.filters.request
+        request, order, shown = self.filters.request, self.filters.list_order, len(listing.items)
         self.view.hits.search = Search(request.text)
         self.table.show_listing(self.review, listing, run.dataset, request)
-        order, shown = self.filters.list_order, len(listing.items)
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
-        self.no_sample.follow(order)
+        self.no_sample.setVisible(order is ListOrder.MOST_UNCERTAIN)
         self.alike.follow(order, shown, listing.spread, self.review.labelled)
         self.progress.follow_list([item.item_id for item in listing.items])
         self._show_progress()
@@ -341,7 +335,7 @@ class ReviewList(QWidget):
     @Slot()
     def _follow_blind(self) -> None:
         """Who labels blind sees neither uncertainties nor filters or orders that tell of labels."""
-        # These are the same for each annotator: those who stop early have labelled the same items, so that it
+        # The orders left are the same for all: those who stop early have labelled the same items, so that it
         # can be measured how far they agree.
         self.view.setColumnHidden(UNCERTAINTY, self._blind.on)
         for filters in (self.filters, self.annotators):
@@ -356,15 +350,14 @@ class ReviewList(QWidget):
         run = self._workspace.run
         adjudicated = run.results.reviews.adjudicated_in_words if run and self._session.adjudicating else ""
         self.queue.show_progress(adjudicated or self.progress.in_words)
-        self._show_state(self.current)
+        self._offer(self.current)
 
-    def _show_state(self, item: "ReviewItem | None") -> None:
-        state = self.progress.state(item.item_id) if item else None
-        self.queue.show_state(state, item is not None and self.progress.reopens(item.item_id))
+    def _offer(self, item: "ReviewItem | None") -> None:
+        self.queue.show_item(item is not None, item is not None and self.progress.reopens(item.item_id))
 
     @Slot(int, Qt.SortOrder)
     def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
-        """As the order of that name is chosen; the third click on a title has the dataset's again."""
+        # The third click on a title has the dataset's order again.
         self.filters.choose_order(TITLE_ORDERS.get((column, direction), ListOrder.DATASET))
 
     @Slot()
@@ -384,10 +377,11 @@ class ReviewList(QWidget):
                 self.take_focus()
 
     @Slot(object)
-    def _take_item(self, again: ItemAgain) -> None:
-        if self.review is not None and self.follows and again.item.item_id in self.review.places:
-            self.review.change_item(again.item.item_id, again.rows)
-            self.table.change_item(again)
+    def _take_item(self, again: "tuple[ReviewItem, Sequence[ReviewRow]]") -> None:
+        item, rows = again
+        if self.review is not None and self.follows and item.item_id in self.review.places:
+            self.review.change_item(item.item_id, rows)
+            self.table.change_item(item)
             self.listed.emit()
 
     @Slot(object)
@@ -413,8 +407,7 @@ class ReviewList(QWidget):
         wanted = self._wanted
         if wanted is None or self.review is None:
             return
-        row = self.table.row_of(wanted)
-        known = wanted in self.review.places
+        row, known = self.table.row_of(wanted), wanted in self.review.places
         if row is None and known and self._clearing and self.filters.narrows:
             self.filters.clear()
             return
@@ -430,15 +423,11 @@ class ReviewList(QWidget):
     def _go_on(self, row: int) -> None:
         """Without an item that is asked for: stay with the one that is kept, else choose that of a row."""
         kept = self._session.kept
-        if kept:
-            # Perhaps it is not listed any more, but it is still looked at.
-            place = self.table.row_of(kept)
-            if place is None:
-                self.chosen.emit(kept)
-            else:
-                self._go(place)
-        elif self.shown:
-            self._go(min(row, self.shown - 1))
+        place = self.table.row_of(kept) if kept else min(row, self.shown - 1)
+        if kept and place is None:
+            self.chosen.emit(kept)  # it is not listed any more, but it is still looked at
+        elif place is not None and place >= 0:
+            self._go(place)
         else:
             self.emptied.emit()
 
@@ -452,7 +441,7 @@ class ReviewList(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _tell(self, now: QModelIndex, _before: QModelIndex) -> None:
         item = self.table.item_at(now.row())
-        self._show_state(item)
+        self._offer(item)
         if item is not None:
             self._take_origin(now.row())
             self.chosen.emit(item.item_id)

@@ -1,7 +1,5 @@
-"""The page on which an annotator looks at judgments one by one, and overrides those that are wrong; its keys.
-
-Knows: which parts there are and how a choice in one shows in the others. Does not know: how judgments are
-made, stored, put in order or changed.
+"""The page on which an annotator looks at judgments one by one, and overrides those that are wrong; its keys,
+and how a choice in one part shows in the others.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +17,7 @@ from gui.review.annotators import Reviewer
 from gui.review.comparison_columns import ComparisonColumns
 from gui.review.judgment_desk import AFTER_LABEL, ItemQueue, JudgmentDesk, ReviewAnnouncements
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
+from gui.review.review_jobs import Review
 from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
@@ -97,10 +96,8 @@ class JudgeAgain(QObject):
 
     def __init__(self, items: ReviewList, workspace: Workspace, page: QtWidgets.QWidget) -> None:
         super().__init__(page)
-        self._items = items
-        self._workspace = workspace
-        self.menu = QtWidgets.QMenu(page)
-        self._all = QAction("", page)
+        self._items, self._workspace = items, workspace
+        self.menu, self._all = QtWidgets.QMenu(page), QAction("", page)
         one = (QAction("Judge this item again…", page), "judge_again", self._judge_one)
         for action, row, judge in (one, (self._all, "judge_listed", self._judge_all)):
             action.setShortcut(QKeySequence(of_page("Review", row).keys))
@@ -128,15 +125,15 @@ class JudgeAgain(QObject):
         self._want([item.item_id for item in self._items.table.listing.items])
 
     def _want(self, ids: Sequence[str]) -> None:
-        run = self._workspace.run
+        space, run = self._workspace, self._workspace.run
         if run is None or not ids:
             return
         if run.dataset is None:
-            self._workspace.note.emit("The dataset of this run is missing: find it, then judge its items.")
+            space.note.emit("The dataset of this run is missing: find it, then judge its items.")
             return
         if not (stored := run.results.run).submitted:
-            self._workspace.rubric.ask(stored.identity.asked)  # by another model, say, the same
-        self._workspace.items_wanted.emit(run.dataset.path, tuple(ids), run.dataset.columns)
+            space.rubric.ask(stored.identity.asked)  # by another model, say, the same
+        space.items_wanted.emit(run.dataset.path, tuple(ids), run.dataset.columns)
 
 
 _CHOSEN = "review/chosen"
@@ -183,8 +180,7 @@ class ReviewPage(Page):
         self.markdown = QtWidgets.QPushButton("Markdown")
         self.markdown.setCheckable(True)
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
-        self.marking = MarkingBox()
-        self.health = HealthLine()
+        self.marking, self.health = MarkingBox(), HealthLine()
         self.header.insertWidget(2, self.reviewer.hidden_when_blind(self.health))
         self.header.addWidget(RunPicker(self.workspace), 4)
         self.header.addWidget(OfferedRun(self.workspace))
@@ -297,14 +293,14 @@ class ReviewPage(Page):
         self._stale = not self.isVisible()
         run = self.workspace.run
         judged = run is not None and bool(run.results.judged)
-        self.nothing.follow()
-        self.part.follow()
-        self.missing.follow()
+        for part in (self.nothing, self.part, self.missing):
+            part.follow()
         self._stack.setCurrentWidget(self._reviewing if judged else self.nothing)
         self.reading.setVisible(run is not None and run.dataset is not None)
-        if not self._stale:
-            self.health.look_at(run)
-        if self._stale or run is None:
+        if self._stale:
+            return
+        self.health.look_at(run)
+        if run is None:
             return
         if run.id != self._run_id:
             self.desk.finish_writing()
@@ -381,40 +377,38 @@ class ReviewPage(Page):
             self._open_on[self._item_id] = self.session.criterion
             if item_id != self._item_id:
                 self.workspace.note.emit("")  # what the status bar says was said of the item before
-        self.desk.show_item(review, item_id, self._criterion_of(item_id, review.criteria))
-        instruction = ""
+        self.desk.show_item(review, item_id, self._criterion_of(item_id, review))
+        place, instruction = review.places[item_id], ""
         if run.dataset is not None:
-            judged = run.results.judged[review.places[item_id]]
+            judged = run.results.judged[place]
             item = run.dataset[judged.position]
             self.reading.show_item(item, judged.shortening)
             instruction = item.instruction
         self.announcements.show_item(item_id, instruction)
-        self.reviewer.look_at(review.places[item_id], review.criteria)
+        self.reviewer.look_at(place, review.criteria)
         self._down.show()
         self._item_id = item_id
 
-    def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
+    def _criterion_of(self, item_id: str, review: Review) -> str:
         """The criterion to open: the one asked for or open last, else why the item is where it is."""
-        wanted = self._wanted
+        wanted, criteria = self._wanted, review.criteria
         if wanted is not None and wanted.item_id == item_id:
             self._wanted = None
             if wanted.criterion in criteria:
                 return wanted.criterion
-        passing = self.list.table.listing.passing.get(item_id, criteria)
         if item_id == self.session.kept:
             return self.session.criterion
         alone = self.reviewer.progress.criterion
         if alone is not None and alone in criteria:
             return alone  # also while the list of it is still made
+        passing = self.list.table.listing.passing.get(item_id, criteria)
         before = self._open_on.get(item_id, "")
         if before in passing:
             return before
-        rows = self.list.review.of_item(item_id) if self.list.review is not None else ()
+        rows = [row for row in review.of_item(item_id) if row.criterion in passing]
         annotators = self.list.filters.list_order is ListOrder.DISAGREEMENT
-        return max(
-            (row for row in rows if row.criterion in passing),
-            key=lambda row: (annotators and row.differs_from_human, row.uncertainty),
-        ).criterion
+        by_order = [(annotators and row.differs_from_human, row.uncertainty) for row in rows]
+        return rows[by_order.index(max(by_order))].criterion
 
     @Slot()
     def _want_prompt(self) -> None:
@@ -428,8 +422,6 @@ class ReviewPage(Page):
         else:
             judged = run.results.judged[review.places[self._item_id]]
             self.prompt_wanted.emit(run.dataset[judged.position], self.session.criterion)
-
-    # How texts are shown
 
     def take_focus(self) -> None:
         if self._stack.currentWidget() is self.nothing:
@@ -448,7 +440,6 @@ class ReviewPage(Page):
         parts[(place + by) % len(parts)].setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _read_on(self) -> None:
-        """Scroll what is said of the open judgment one page further, or back to the top from its end."""
         if not self.beside.on:
             self.desk.card.set_folded(False)
         bars = [place.verticalScrollBar() for place in self.beside.places]
@@ -469,8 +460,7 @@ class ReviewPage(Page):
         self._down.keep()
         texts = {"markdown": self.markdown.isChecked(), "marking": self.marking.currentData()}
         shown = {"run": self._run_id, "item": self._item_id, "criterion": self.session.criterion}
-        kept = {**shown, **texts, "folded": self.desk.card.folded}
-        self.workspace.state.set_record(_CHOSEN, kept)
+        self.workspace.state.set_record(_CHOSEN, {**shown, **texts, "folded": self.desk.card.folded})
 
     def restyle(self) -> None:
         super().restyle()

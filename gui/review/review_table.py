@@ -1,7 +1,5 @@
-"""The items of a review as a table; where the words of a search stand in texts as they are shown.
-
-Cells are made when they are shown, so that 100,000 items cost nothing. Those of a dataset that is not there
-are empty.
+"""The items of a review as a table; where the words of a search stand in texts as they are shown. Cells are
+made when they are shown, so that 100,000 items cost nothing.
 """
 
 import re
@@ -11,21 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QTextCharFormat, QTextLayout, QTextOption
-from PySide6.QtWidgets import (
-    QApplication,
-    QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QHeaderView, QStyle, QStyledItemDelegate, QWidget
+from PySide6.QtWidgets import QStyleOptionViewItem as Option
 
 from engine.annotations.records import Filters, ListOrder, search_pattern
 from engine.core.formatting import counted, number, words
 from engine.core.items import Preference, written_label
 from engine.core.judgments import ReviewState
 from gui.review.progress import STATE_SIGNS, STATE_WORDS
-from gui.review.review_jobs import ItemAgain, Listing, Review, in_units
+from gui.review.review_jobs import Listing, Review, in_units
 from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.glossary import MORE_BY_F1
 from gui.widgets.label_mark import LABEL_WORDS, paint_label
@@ -65,7 +57,7 @@ class Search:
 
 
 def hit_style(widget: QWidget) -> QTextCharFormat:
-    """How a hit looks: by its ground, and underlined for those who do not see its colour."""
+    # Underlined, too, for those who do not see the colour of its ground.
     style = QTextCharFormat()
     style.setBackground(QColor(colours(widget.palette()).hit_ground))
     style.setFontUnderline(True)
@@ -77,8 +69,8 @@ class HitDelegate(QStyledItemDelegate):
         super().__init__(view)
         self.search = Search()
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        shown = QStyleOptionViewItem(option)
+    def paint(self, painter: QPainter, option: Option, index: Index) -> None:
+        shown = Option(option)
         self.initStyleOption(shown, index)
         widget = shown.widget
         spans = self.search.spans(shown.text)[:MOST_MARKED]
@@ -93,8 +85,7 @@ class HitDelegate(QStyledItemDelegate):
         _draw(painter, place.adjusted(margin, 0, -margin, 0), text, spans, shown)
 
 
-def _draw(painter: QPainter, place: QRect, text: str, spans: Spans, option: QStyleOptionViewItem) -> None:
-    """Draw one line of text, its end left out where there is no room, with its hits."""
+def _draw(painter: QPainter, place: QRect, text: str, spans: Spans, option: Option) -> None:
     fitting = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
     layout = QTextLayout(fitting, option.font)
     wrapping = QTextOption()
@@ -135,7 +126,6 @@ _HEADS = (
     Head("Text", f"{_TEXT}, from the match on"),
 )
 _UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
-_ACROSS = Qt.Orientation.Horizontal
 STATE, ID, UNCERTAINTY, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
 TITLE_ORDERS = {  # by column and direction, what a click on a title asks for
     (STATE, _UP): ListOrder.TO_DO,
@@ -153,9 +143,8 @@ TITLE_ORDERS = {  # by column and direction, what a click on a title asks for
 }
 _FEWEST_ROWS = 6
 HIDDEN = "hidden"  # in the place of a label
-DRAFT_SIGN, _DRAFT = "*", "a draft of yours"
+_DRAFT_SIGN, _DRAFT = "*", "a draft of yours"
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
-_NO_TEXT = "the dataset is not loaded"
 
 
 class ReviewTableModel(HeadedModel):
@@ -188,10 +177,10 @@ class ReviewTableModel(HeadedModel):
     def forget_remarks(self) -> None:
         self.listing = replace(self.listing, remarks={})
 
-    def change_item(self, again: ItemAgain) -> None:
-        row = self.row_of(again.item.item_id)
+    def change_item(self, item: "ReviewItem") -> None:
+        row = self.row_of(item.item_id)
         if row is not None:
-            self.listing.items[row] = again.item
+            self.listing.items[row] = item
             self._tell_changed(row, row)
 
     def show_again(self, item_id: str = "") -> None:
@@ -203,10 +192,10 @@ class ReviewTableModel(HeadedModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Where a first click begins, too: with the most uncertain, with the most marks."""
         if role == Qt.ItemDataRole.InitialSortOrderRole and section in (UNCERTAINTY, MARKS):
-            return _DOWN
-        if role == Qt.ItemDataRole.AccessibleTextRole and (section, orientation) == (STATE, _ACROSS):
+            return _DOWN  # a first click brings the most uncertain, those with the most marks
+        across = orientation is Qt.Orientation.Horizontal
+        if role == Qt.ItemDataRole.AccessibleTextRole and section == STATE and across:
             return "State"  # its title is a mark
         return super().headerData(section, orientation, role)
 
@@ -246,8 +235,8 @@ class ReviewTableModel(HeadedModel):
             return number(item.uncertainty)
         if column == MARKS:
             count = len(self._drafts(item))
-            drafts = f"{DRAFT_SIGN}{count}" if count > 1 else DRAFT_SIGN * count
-            return " ".join(filter(None, (_marks(self._rows(item)), drafts)))
+            drafts = f"{_DRAFT_SIGN}{count}" if count > 1 else _DRAFT_SIGN * count
+            return f"{_marks(self._rows(item))} {drafts}".strip()
         if column == INSTRUCTION:
             return one_line(self._found_in(item))
         return ""
@@ -257,13 +246,11 @@ class ReviewTableModel(HeadedModel):
         return [each for each in begun if self._criterion in (None, each) or not each]
 
     def _found_in(self, item: "ReviewItem") -> str:
-        """The first of its texts and of what is said of it that a search finds; else the instruction."""
         if not self._search:
             return str(self._texts[""][item.position]) if self._texts else ""
         texts = {whose: column[item.position].as_py() for whose, column in self._texts.items()}
-        if item.item_id in self.listing.remarks:
-            what, remark = self.listing.remarks[item.item_id]
-            texts[f"{words(what).capitalize()}: "] = remark
+        if found_first := self.listing.remarks.get(item.item_id):
+            texts[f"{words(found_first[0]).capitalize()}: "] = found_first[1]
         found = ((whose, self._search.from_hit(text)) for whose, text in texts.items())
         return next((f"{whose}{text}" for whose, text in found if text is not None), texts.get("", ""))
 
@@ -274,7 +261,7 @@ class ReviewTableModel(HeadedModel):
             lines += [f"{words(each)}: {_DRAFT}" if each else "a draft of a note" for each in drafts]
             return "\n".join(lines)
         if column == INSTRUCTION:
-            return str(self._texts[""][item.position]) if self._texts else _NO_TEXT
+            return str(self._texts[""][item.position]) if self._texts else "the dataset is not loaded"
         if column == STATE:
             return STATE_WORDS[self._state_of(item.item_id)]
         return item.item_id if column == ID else f"uncertainty {number(item.uncertainty)}"
@@ -296,7 +283,7 @@ def _marks(rows: "Sequence[ReviewRow]") -> str:
 
 def row_marks(row: "ReviewRow", begun: bool = False) -> str:
     """The marks of one judgment; `begun`: there is a draft of its explanation."""
-    return " ".join(filter(None, (_marks([row]), DRAFT_SIGN * begun)))
+    return f"{_marks([row])} {_DRAFT_SIGN * begun}".strip()
 
 
 def in_words(row: "ReviewRow", begun: bool = False) -> str:
@@ -319,8 +306,8 @@ def in_words(row: "ReviewRow", begun: bool = False) -> str:
 
 
 class LabelsDelegate(QStyledItemDelegate):
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        shown = QStyleOptionViewItem(option)
+    def paint(self, painter: QPainter, option: Option, index: Index) -> None:
+        shown = Option(option)
         self.initStyleOption(shown, index)
         style = shown.widget.style() if shown.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
@@ -338,19 +325,16 @@ class LabelsDelegate(QStyledItemDelegate):
                 known = None if label is None else written_label(label)
                 paint_label(painter, QRectF(left, top, side, side), known, shown.palette)
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, option: Option, index: Index) -> QSize:
         labels = index.data(SORT_ROLE) or ()
         side = option.fontMetrics.height()
         return QSize(8 + len(labels) * (side + 3), super().sizeHint(option, index).height())
 
 
 class ItemView(RowsView):
-    """The items; letters are keys of the page, not the beginning of an id to look for."""
-
     def __init__(self) -> None:
         super().__init__()
-        self.hits = HitDelegate(self)
-        header = self.horizontalHeader()
+        self.hits, header = HitDelegate(self), self.horizontalHeader()
         header.setSectionsClickable(True)
         header.setSortIndicatorShown(True)
         header.setSortIndicatorClearable(True)
@@ -382,7 +366,7 @@ class ItemView(RowsView):
             self.setColumnWidth(column, width)
 
     def fit_rows(self) -> None:
-        """Keep some rows in sight, too, however much there is around."""
+        # Some rows are in sight, however much there is around.
         super().fit_rows()
         rows = self.verticalHeader().defaultSectionSize() * _FEWEST_ROWS
         header, bar = self.horizontalHeader(), self.horizontalScrollBar()
@@ -391,4 +375,4 @@ class ItemView(RowsView):
         self.setMinimumHeight(rows + around)
 
     def keyboardSearch(self, _text: str) -> None:
-        """Nothing."""
+        """Nothing: letters are keys of the page, not the beginning of an id to look for."""

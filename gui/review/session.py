@@ -4,21 +4,28 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
 from engine.annotations.records import Annotation, AnnotationKind, Undo, new_override, new_review
 from engine.core.formatting import capitalised, clipped, visible, words
 from engine.core.items import Gold, HumanLabel, Preference, agree
-from engine.core.judgments import AnyJudgment, JudgedItem, JudgmentKey, Origin, ReviewState, Unscored
+from engine.core.judgments import (
+    AnyJudgment,
+    Explanation,
+    JudgedItem,
+    JudgmentKey,
+    Origin,
+    ReviewState,
+    Unscored,
+)
 from gui.review.progress import Drafts
-from gui.review.review_jobs import Blind, human_label
+from gui.review.review_jobs import Blind, Review, human_label
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
     from engine.analysis.review_order import ReviewRow
-    from gui.review.review_jobs import Review
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,12 @@ class ReviewedJudgment:
     redo: str = ""  # and do again
     writing: bool = False  # whether they write the explanation now
     hidden: bool = False  # whether all this is kept from them
+
+    @property
+    def own_explanation(self) -> Explanation | None:
+        """The judge's, of the effective label."""
+        own = self.judgment
+        return None if isinstance(own, Unscored) else own.explanation_for(self.label)
 
 
 @dataclass(frozen=True)
@@ -74,17 +87,16 @@ class ReviewSession:
         self.criterion = ""
         self.origin: Origin | None = None  # how the annotator came to the item
         self.seed: int | None = None  # of the random sample, where they came to it so
-        self.writing = False
+        self.writing = self.adjudicating = False
         self._review: Review | None = None
-        self.adjudicating = False  # whether this annotator adjudicates
         self._asked: dict[JudgmentKey, _Own] = {}  # not stored yet
         self._saving: JudgmentKey | None = None
-        self._left: list[_Left] = []  # the way by which an annotator came to the item without a key of their
-        self._left_before: list[_Left] = []  # by which they came to the item that was open before
+        self._left: list[_Left] = []  # the way by which the list came to the item by itself
+        self._left_before: list[_Left] = []  # by which it came to the item that was open before
 
     # Which judgment is open
 
-    def open(self, review: "Review", item_id: str, criterion: str) -> None:
+    def open(self, review: Review, item_id: str, criterion: str) -> None:
         run_id = self._opened.run.id if self._opened.run else 0
         if run_id != self.run_id:
             self._asked.clear()
@@ -128,11 +140,16 @@ class ReviewSession:
     def may_see(self) -> bool:
         return self._blind.shows(self.key)
 
+    @property
+    def unlabelled(self) -> list[str]:
+        """The criteria of the item without this annotator's label."""
+        return [each for each in self.criteria if not self._blind.labelled(JudgmentKey(self.item_id, each))]
+
     def to_label(self, alone: str | None) -> list[str]:
-        """The criteria without this annotator's label, `alone` or from the one after the open one on."""
-        after = self.criteria.index(self.criterion) + 1
+        """Of these `alone`, if it is one, or all, from the one after the open one on."""
+        after, unlabelled = self.criteria.index(self.criterion) + 1, self.unlabelled
         wanted = [*self.criteria[after:], *self.criteria[:after]] if alone is None else [alone]
-        return [each for each in wanted if not self._blind.labelled(JudgmentKey(self.item_id, each))]
+        return [each for each in wanted if each in unlabelled]
 
     @property
     def judgment(self) -> AnyJudgment | None:
@@ -142,8 +159,11 @@ class ReviewSession:
         run, place = self.run, self._place(key.item_id)
         return run.results.judgments[key.criterion][place] if run is not None and place is not None else None
 
+    def _judged_item(self, item_id: str) -> JudgedItem | None:
+        run, place = self.run, self._place(item_id)
+        return run.results.judged[place] if run is not None and place is not None else None
+
     def _place(self, item_id: str) -> int | None:
-        """Of an item among the judged; None where the run is not open any more, or does not have it."""
         return self._review.places.get(item_id) if self.run is not None and self._review is not None else None
 
     # What is shown
@@ -218,11 +238,10 @@ class ReviewSession:
     # What an annotator requests
 
     def change(self, key: JudgmentKey, label: Preference) -> Change:
-        """Let an annotator's label stand for the model's; their own explanation stays."""
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
-        if not self.adjudicating:  # what is adjudicated is no label of their
+        if not self.adjudicating:  # what is adjudicated is no label of theirs
             self._blind.given.add(key)
         if self._effective_label(key) is label:
             if not self.adjudicating and (blind or (by and author not in by)):
@@ -230,7 +249,7 @@ class ReviewSession:
                 agrees = new_review(*what, seed=self.seed, blind=blind)
                 whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
                 return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
-            if author in by and self._is_adjudicated(key) is self.adjudicating:
+            if author in by and bool(self._adjudicated(key)) is self.adjudicating:
                 return Change(note=f"Your label is {LABEL_WORDS[label]} already.")
         own = self._own(key)
         return self._ask(key, own._replace(label=label), blind=blind)
@@ -238,19 +257,16 @@ class ReviewSession:
     def adjudicate(self) -> Change:
         """As most annotators say of the open judgment; nothing where that is done, or nobody differs."""
         label = self._said.proposed(self.key)
-        if self._is_adjudicated(self.key) or self.key in self._asked or self.key not in self._said.differing:
+        if self._adjudicated(self.key) or self.key in self._asked or self.key not in self._said.differing:
             return Change()
         if label is None:
             return Change(note="No label has a majority: adjudicate with A, B, G or X.")
         return self.change(self.key, label)
 
     def undo(self) -> Change:
-        if (left := self._last_left) is not None:
-            elsewhere = left.item_id if left.item_id != left.to else ""
-            return self._take_back(self._standing_of(left), item_id=elsewhere)
-        step = to_undo(self._steps)
-        if step is not None:
-            return self._take_back([step])
+        steps, elsewhere = self._undoable
+        if steps:
+            return self._take_back(steps, item_id=elsewhere)
         standing = self._standing(self.key)
         if standing is not None and self.may_see:
             author = visible(clipped(standing.author))
@@ -258,10 +274,9 @@ class ReviewSession:
         return Change(note="There is nothing of yours on this item to undo.")
 
     def redo(self) -> Change:
-        step = to_redo(self._steps)
-        if step is None:
-            return Change(note="There is nothing of yours on this item to redo.")
-        return self._take_back([step], again=True)
+        if (step := to_redo(self._steps)) is not None:
+            return self._take_back([step], again=True)
+        return Change(note="There is nothing of yours on this item to redo.")
 
     def _take_back(self, steps: Sequence[AnnotatorStep], again: bool = False, item_id: str = "") -> Change:
         """Let steps, of which the first is told, be history or stand again; `item_id`: of another item."""
@@ -270,8 +285,8 @@ class ReviewSession:
         keys = {key for step in steps for key in step.keys}
         for key in keys:
             self._asked.pop(key, None)
-        author, of_item = self._opened.author, (judged.item_id, judged.content_hash)
-        undo = tuple(Undo(*of_item, author, step.at, again) for step in reversed(steps))
+        of_item = judged.item_id, judged.content_hash, self._opened.author
+        undo = tuple(Undo(*of_item, step.at, again) for step in reversed(steps))
         criteria = sorted(key.criterion for key in keys)
         elsewhere = criteria and (item_id or self.criterion not in criteria)
         where = f" (item {visible(clipped(item_id))})" if item_id else ""
@@ -291,27 +306,24 @@ class ReviewSession:
         self._left = self._left_before[:-1]
 
     @property
-    def _last_left(self) -> _Left | None:
-        """The item that was left by itself for the open one, where nothing was done or undone since."""
-        left = next((left for left in reversed(self._left) if self._standing_of(left)), None)
-        if left is None or left.to != self.item_id:
-            return None
+    def _undoable(self) -> tuple[Sequence[AnnotatorStep], str]:
+        """The steps that undo takes back, the first of which is told, and their item where it is another one,
+        which was left by itself for the open one; nothing was done or undone since.
+        """
         own = to_undo(self._steps)
-        return left if own is None or own.at <= max(left.said) else None
+        left = next((left for left in reversed(self._left) if self._standing_of(left)), None)
+        if left is None or left.to != self.item_id or (own is not None and own.at > max(left.said)):
+            return ([own] if own is not None else []), ""
+        return self._standing_of(left), left.item_id if left.item_id != left.to else ""
 
     def _standing_of(self, left: _Left) -> list[AnnotatorStep]:
         return [step for step in self._steps_of(left.item_id) if step.at in left.said and step.undone is None]
 
     @property
     def _undo_in_words(self) -> str:
-        left = self._last_left
-        step = self._standing_of(left)[0] if left is not None else to_undo(self._steps)
-        where = f" on item {visible(clipped(left.item_id))}" if left and left.item_id != left.to else ""
-        return f"{step_in_words(step)}{where}" if step is not None else ""
-
-    def _judged_item(self, item_id: str) -> JudgedItem | None:
-        run, place = self.run, self._place(item_id)
-        return run.results.judged[place] if run is not None and place is not None else None
+        steps, elsewhere = self._undoable
+        where = f" on item {visible(clipped(elsewhere))}" if elsewhere else ""
+        return f"{step_in_words(steps[0])}{where}" if steps else ""
 
     @property
     def _steps(self) -> Sequence[AnnotatorStep]:
@@ -324,14 +336,14 @@ class ReviewSession:
     def _standing(self, key: JudgmentKey) -> EffectiveAnnotation | None:
         return self.run.results.overrides.get(key) if self.run else None
 
-    def _is_adjudicated(self, key: JudgmentKey) -> bool:
+    def _adjudicated(self, key: JudgmentKey) -> EffectiveAnnotation | None:
         standing = self._standing(key)
-        return standing is not None and standing.adjudicated
+        return standing if standing is not None and standing.adjudicated else None
 
     def _locked(self, key: JudgmentKey) -> str:
         """Why this annotator cannot change a judgment that they see; empty where they can."""
-        standing = self._standing(key)
-        if standing is None or not standing.adjudicated or self.adjudicating or not self._blind.shows(key):
+        standing = self._adjudicated(key)
+        if standing is None or self.adjudicating or not self._blind.shows(key):
             return ""
         who = visible(clipped(" and ".join(standing.label_by)))
         return f"{who} adjudicated this label: use Adjudicate to change it."
@@ -345,9 +357,7 @@ class ReviewSession:
         return run.results.explanation(judgment) or "", self._drafts.of(run.id, self.key)
 
     def save(self, text: str, changed: bool) -> Change:
-        """Let what was written stand for the explanation, where it is new."""
-        self.writing = False
-        key = self.key
+        self.writing, key = False, self.key
         own = self._own(key)
         if self._opened.author not in self._authors_of_label(key):
             own = own._replace(label=None)  # whose words these are says nothing of whose label it is
@@ -373,18 +383,15 @@ class ReviewSession:
 
     def _ask(self, key: JudgmentKey, own: _Own, over: tuple[str, ...] = (), blind: bool = False) -> Change:
         self._asked[key] = own
-        new = new_override(
-            *key,
-            own.label,
-            own.explanation,
-            self._opened.author,
-            origin=self.origin,
-            seed=self.seed,
-            written_for=own.written_for if own.explanation else None,
-            blind=blind,
-            settles=self.adjudicating,
-        )
-        return Change(new, over)
+        written_for = own.written_for if own.explanation else None
+        how: dict[str, Any] = {
+            "origin": self.origin,
+            "seed": self.seed,
+            "written_for": written_for,
+            "blind": blind,
+        }
+        said = (*key, own.label, own.explanation, self._opened.author)
+        return Change(new_override(*said, settles=self.adjudicating, **how), over)
 
     # What becomes of it
 

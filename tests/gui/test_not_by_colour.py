@@ -12,9 +12,8 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import HUMAN_LABELS, HumanLabel, Preference, Tie
 from engine.core.prompt_text import Source, Span
 from gui.dataset.item_preview import LabelLegend
-from gui.results.run_weights import WeightsChoice
 from gui.results.weighted_scoring_jobs import MARGIN_BINS, WeightedResult
-from gui.results.win_charts import MarginChart, WinBars
+from gui.results.weighted_scoring_panel import MarginChart, WinBars
 from gui.widgets.fields import Slider
 from gui.widgets.label_mark import LETTERS, ShareBar, paint_label, paint_share
 from gui.widgets.prompt_pane import InkSample, PromptPane, ShownPrompt
@@ -49,8 +48,8 @@ def texts(made: QWidget) -> list[str]:
 def weighed() -> WeightedResult:
     """Twice as many wins of A as of B, ties in the first bin."""
     bins = [(0, 0, 4), *([(4, 2, 0)] * (MARGIN_BINS - 1))]
-    request = WeightsChoice({"safety": 1.0}, 0.5)
-    return WeightedResult(request, 100, 0, (0.6, None), (0.3, None), (0.1, None), 5.0, bins, None)
+    rates = {"A": (0.6, None), "B": (0.3, None), "tie": (0.1, None)}
+    return WeightedResult(0.5, 100, 0, rates, 5.0, bins)
 
 
 def most_frequent(shown: QImage, place: QRect) -> QColor:

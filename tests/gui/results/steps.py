@@ -36,14 +36,12 @@ def open_run(qtbot: QtBot, page: ResultsPage, run: int) -> ResultsPage:
 
 
 def open_labels(qtbot: QtBot, page: ResultsPage, labels: Path) -> None:
-    """Hold the run against other labels."""
     with qtbot.waitSignal(page.workspace.gold_changed):
         page.gold.open(labels)
     measured(qtbot, page)
 
 
 def measured(qtbot: QtBot, page: ResultsPage) -> None:
-    """Wait until all that was asked for is measured."""
 
     def at_rest() -> bool:
         scores, stale = page.measurer.scores, page._stale or page._later.isActive()
@@ -75,7 +73,6 @@ def _said(page: ResultsPage, key: str) -> list[str]:
 
 
 def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:
-    """The problem that the window must show after an act."""
     with qtbot.waitSignal(page.workspace.problem) as problem:
         act()
     error = problem.args[0]
@@ -84,7 +81,6 @@ def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) ->
 
 
 def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> Message:
-    """What is said of a file once it is written."""
     with qtbot.waitSignal(page.workspace.notice) as notice:
         act()
     said = notice.args[0]

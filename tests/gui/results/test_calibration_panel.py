@@ -97,10 +97,14 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert not panel.proposal.calibration.alike
 
 
-def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+def test_one_label_for_everything_is_said_before_and_after_and_no_other_file_calibrates(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, save: Save
 ) -> None:
     panel, run = opened.calibration, opened.workspace.run
+    wrong = save("wrong.json", b"{}")
+    assert "not a calibration" in problem_after(qtbot, opened, lambda: panel.load(wrong)).problem
+    with RunStore(opened.workspace.store_path) as store, store.hold(1):  # it is judged elsewhere
+        assert isinstance(problem_after(qtbot, opened, panel.take_off), RunBusyError)
     always_b = CriterionCalibration(0.0, (0.0, 1.0, 0.0, 0.0), None, 10)
     made = Calibration(judge_of_run(run.results.run.identity), "x.tsv", "", {"safety": always_b}, {})
     save_calibration(tmp_path / "one.json", made)
@@ -108,25 +112,15 @@ def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
     qtbot.waitUntil(lambda: panel.proposal is not None)
     said = "This calibration gives one label to everything on safety (“B” for all"
     doubted, changes = panel.sheet.section("doubts"), panel.sheet.section("changes")
-    assert doubted is not None
     assert shown_text(doubted).startswith(said)
     assert [changes.tables[0].index(row, 5).data() for row in range(5)].count("B") == 1
     with qtbot.waitSignal(opened.workspace.run_changed):
         click(panel.apply_button)
     assert panel._source.text().startswith("Applied")
-    assert panel._source.property("role") == "warning"
+    assert panel._source.property("role") == "warning"  # not green
     assert said in panel.state.text()
     measured(qtbot, opened)
     assert said in in_short(opened)
-
-
-def test_no_other_file_calibrates_and_no_run_that_is_judged_elsewhere_is_calibrated(
-    qtbot: QtBot, opened: ResultsPage, save: Save
-) -> None:
-    wrong = save("wrong.json", b"{}")
-    assert "not a calibration" in problem_after(qtbot, opened, lambda: opened.calibration.load(wrong)).problem
-    with RunStore(opened.workspace.store_path) as store, store.hold(1):
-        assert isinstance(problem_after(qtbot, opened, opened.calibration.take_off), RunBusyError)
 
 
 @pytest.fixture
@@ -194,7 +188,9 @@ def test_a_report_has_the_curve_where_it_is_ticked(
     assert "Is labelling more worth it?" in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_a_curve_can_be_stopped(qtbot: QtBot, opened: ResultsPage, panel: LearningPanel) -> None:
+def test_a_curve_can_be_stopped_and_too_few_labels_are_told_with_their_number(
+    qtbot: QtBot, opened: ResultsPage, panel: LearningPanel, save: Save, demo_gold: Path
+) -> None:
     click(panel.button)
     assert not panel.button.isEnabled()
     qtbot.waitUntil(panel.busy.isVisible)
@@ -203,23 +199,13 @@ def test_a_curve_can_be_stopped(qtbot: QtBot, opened: ResultsPage, panel: Learni
     assert panel.busy.isHidden()
     assert not has_curve(panel)
     assert panel.button.isEnabled()
-
-
-def test_too_few_labels_are_told_with_their_number(
-    qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
-) -> None:
-    few = save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:8]))
-    open_labels(qtbot, opened, few)
-    opened.tabs.setCurrentIndex(3)
-    panel = opened.calibration.learning
+    open_labels(qtbot, opened, save("few.tsv", b"\n".join(demo_gold.read_bytes().split(b"\n")[:8])))
     error = problem_after(qtbot, opened, lambda: click(panel.button))
     assert "20 different instructions; there are 7" in error.problem
-    measured(qtbot, opened)
     assert panel.isHidden()
 
 
 def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
-    """Choose by hand by what the items are divided."""
     choice = page.slices.choice
     qtbot.waitUntil(lambda: choice.by.findData(by) > 0)
     choice.by.setCurrentIndex(choice.by.findData(by))
@@ -230,7 +216,6 @@ def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
 
 
 def keep_to(qtbot: QtBot, page: ResultsPage, key: str | None) -> None:
-    """Choose one slice, or all."""
     choice = page.slices.choice
     keys = [None, *(part.key for part in choice.slicing.slices)]
     choice.parts.setCurrentIndex(keys.index(key))
@@ -313,9 +298,6 @@ def test_without_human_labels_labels_are_counted_by_slice(
     assert "Only one slice is shown: length of both responses = short" in doubts(page)
 
 
-# Tags of people
-
-
 def tag(space: Workspace, item: int, author: str, *tags: str) -> None:
     """Tag an item of the open run; what is written there is read again when the slices are shown."""
     with RunStore(space.store_path) as store:
@@ -323,39 +305,32 @@ def tag(space: Workspace, item: int, author: str, *tags: str) -> None:
     space.noted.emit(space.run.results.judged[item].content_hash)
 
 
-def test_items_are_divided_by_their_tags_also_by_those_given_while_the_page_is_hidden(
+def test_items_are_divided_by_their_tags_and_who_labels_blind_is_shown_his_own_alone(
     qtbot: QtBot, opened: ResultsPage
 ) -> None:
-    choice = opened.slices.choice
+    space, choice = opened.workspace, opened.slices.choice
+    space.set_author("Ada")
     assert choice.by.findData("tag") < 0
-    tag(opened.workspace, 0, "Ada", "hard", "odd")
-    tag(opened.workspace, 1, "Ben", "hard")
+    tag(space, 0, "Ada", "hard", "odd")
+    tag(space, 1, "Ben", "hard", "theirs")
     division = divide(qtbot, opened, "tag")
     assert [(part.name, len(part)) for part in division.slices] == [
         ("hard", 2),
         ("odd", 1),
+        ("theirs", 1),
         ("(no tag)", DEMO_ITEMS - 2),
     ]
     keep_to(qtbot, opened, "hard")
     assert f"tag = hard, 2 items of {DEMO_ITEMS}" in doubts(opened)
     opened.hide()
-    tag(opened.workspace, 2, "Ada", "hard")
+    tag(space, 2, "Ada", "hard")
     opened.show()
     qtbot.waitUntil(lambda: choice.slicing is not None and len(choice.slicing.slices[0]) == 3)
-
-
-def test_who_labels_blind_is_shown_his_own_tags_alone(qtbot: QtBot, opened: ResultsPage) -> None:
-    space = opened.workspace
-    space.set_author("Ada")
-    tag(space, 0, "Ada", "mine")
-    tag(space, 1, "Ben", "theirs")
-    division = divide(qtbot, opened, "tag")
     keep_to(qtbot, opened, "theirs")
-    reviewer = Reviewer(space)
+    division, reviewer = choice.slicing, Reviewer(space)
     reviewer.switch_blind(True)
-    choice = opened.slices.choice
     qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing != division)
-    assert [part.name for part in choice.slicing.slices] == ["mine", "(no tag)"]
+    assert [part.name for part in choice.slicing.slices] == ["hard", "odd", "(no tag)"]
     measured(qtbot, opened)
     assert "theirs" not in doubts(opened)
     space.set_author("Cleo")  # who has no tags

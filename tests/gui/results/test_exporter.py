@@ -47,26 +47,25 @@ from tests.gui.results.steps import (
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
-def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
+def test_submissions_are_those_of_the_engine_and_say_what_is_a_persons(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
+    def written(form: Form, name: str) -> str:
+        return exported(qtbot, opened, lambda: opened.export(form, tmp_path / name)).text
+
     with RunStore(opened.workspace.store_path) as store:
         expected = submission_of(load_results(store, 1))
     write_submission(tmp_path / "expected.tsv", expected)
-    exported(qtbot, opened, lambda: opened.export(Form.EXPLAINED, tmp_path / "explained.tsv"))
+    written(Form.EXPLAINED, "explained.tsv")
     assert (tmp_path / "explained.tsv").read_bytes() == (tmp_path / "expected.tsv").read_bytes()
-    exported(qtbot, opened, lambda: opened.export(Form.LABELS, tmp_path / "labels.tsv"))
+    override(qtbot, opened, expected.rows[0].id, Preference.BOTH_BAD)
+    said = written(Form.LABELS, "labels.tsv")
+    assert "1 judgment of run 1 is overridden by annotators: 1 label" in said
     labels = read_submission(tmp_path / "labels.tsv")
     assert not labels.with_explanations
     assert [row.id for row in labels.rows] == [row.id for row in expected.rows]
-
-
-def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
-    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]
-    override(qtbot, opened, item, Preference.BOTH_BAD)
-    said = exported(qtbot, opened, lambda: opened.export(Form.LABELS, tmp_path / "labels.tsv"))
-    assert "1 judgment of run 1 is overridden by annotators: 1 label" in said.text
     opened.whose.choose(JUDGE_ALONE)
-    said = exported(qtbot, opened, lambda: opened.export(Form.LABELS, tmp_path / "alone.tsv"))
-    assert "Labels chosen on the Results page: judge only." in said.text
+    assert "Labels chosen on the Results page: judge only." in written(Form.LABELS, "alone.tsv")
     assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
 
 
@@ -80,17 +79,22 @@ def test_labels_alone_have_no_explanations_to_export(
     assert table_of(page, "explanations").rowCount() == 0
 
 
-def test_the_csv_has_the_labels_that_the_run_is_held_against(
+def test_the_csv_has_the_labels_that_the_run_is_held_against_and_is_taken_as_labels_itself(
     qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path, tmp_path: Path
 ) -> None:
     other = save("other.tsv", demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tboth_bad\t"))
     with qtbot.waitSignal(opened.workspace.gold_changed):
         opened.gold.open(other)
+    override(qtbot, opened, load_dataset(demo_gold).ids[0], Preference.BOTH_BAD)
     exported(qtbot, opened, lambda: opened.export(Form.CSV, tmp_path / "all.csv"))
     with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
         labels = {row["human_preference"] for row in csv.DictReader(file)}
     assert "both_bad" in labels
     assert "both_good" not in labels
+    with qtbot.waitSignal(opened.workspace.notice) as said:
+        open_labels(qtbot, opened, tmp_path / "all.csv")
+    assert "its human labels are those that annotators gave or accepted (1 of 150" in said.args[0].text
+    assert "Against the human labels of all.csv" in opened.gold.status.text()
 
 
 @pytest.mark.slow
@@ -142,17 +146,6 @@ def test_a_dataset_of_labels_has_those_of_people_and_of_the_judge_only_if_it_is_
     dialog.reject()
 
 
-def test_all_data_are_taken_as_labels_with_a_sentence_that_says_so(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
-) -> None:
-    override(qtbot, opened, load_dataset(demo_gold).ids[0], Preference.BOTH_BAD)
-    exported(qtbot, opened, lambda: opened.export(Form.CSV, tmp_path / "all.csv"))
-    with qtbot.waitSignal(opened.workspace.notice) as said:
-        open_labels(qtbot, opened, tmp_path / "all.csv")
-    assert "its human labels are those that annotators gave or accepted (1 of 150" in said.args[0].text
-    assert "Against the human labels of all.csv" in opened.gold.status.text()
-
-
 # The dialog
 
 
@@ -171,7 +164,9 @@ def press_return(dialog: ExportDialog) -> None:
     QTest.keyClick(dialog.field, Qt.Key.Key_Return)
 
 
-def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
+def test_the_dialog_names_what_is_exported_and_a_judge_that_did_not_judge_before_and_after(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
     opened.weighted_scoring.controls["safety"].field.setValue(5)
     opened.weighted_scoring.save_as("safety first")
     dialog = dialog_of(opened, Form.REPORT)
@@ -185,6 +180,17 @@ def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
     assert "No technical problem in the" in dialog.health.text()
     assert not dialog.unfinished.isVisible()
     dialog.reject()
+    run = opened.workspace.run
+    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Hint("Stop."))
+    opened.workspace.run = replace(run, health=Health(30, True, (symptom,)))
+    dialog = dialog_of(opened, Form.LABELS)
+    assert dialog.health.text().startswith("The model does not judge: do not use its labels.")
+    assert "100 % of all labels" in dialog.health.text()
+    assert dialog.health.property("role") == "bad"
+    dialog.field.setText(str(tmp_path / "labels.tsv"))
+    told = exported(qtbot, opened, lambda: press_return(dialog))
+    assert "The model does not judge" in told.text
+    assert told.role == "problem"
 
 
 def test_a_submission_is_checked_against_the_dataset_as_the_run_read_it(
@@ -196,17 +202,40 @@ def test_a_submission_is_checked_against_the_dataset_as_the_run_read_it(
     assert "Checked against foreign.csv: it answers all 30 items completely." in said.text
 
 
-def test_return_in_the_dialog_writes_where_it_says(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
+def test_any_name_is_a_name_what_cannot_be_written_is_said_and_a_file_is_replaced_only_once_that_is(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path, save: Save
 ) -> None:
+    there = save("there.tsv", b"mine")
     opened.workspace.state.set_text("last/export", str(tmp_path))
     dialog = dialog_of(opened, Form.LABELS)
     assert dialog.path == tmp_path / "run-1-gold-demo-judge-labels.tsv"
     assert dialog.start.text() == "Export run 1"
-    said = exported(qtbot, opened, lambda: press_return(dialog))
-    assert read_submission(tmp_path / "run-1-gold-demo-judge-labels.tsv").rows
-    assert "Checked against gold.tsv: it answers all 30 items completely." in said.text
-    assert "Run 1 of gold.tsv by demo-judge; calibration: none." in said.text
+    for written, name in (
+        ("~notes of nobody", "~notes of nobody.tsv"),
+        ("gpt-4.1", "gpt-4.1.tsv"),
+        ("labels.TSV", "labels.TSV"),
+        ("labels.txt", "labels.txt.tsv"),
+    ):
+        dialog.field.setText(written)
+        dialog.field.textEdited.emit(written)
+        assert dialog.path == tmp_path / name
+    for name, said in (
+        (str(demo_gold), "would be overwritten"),
+        (str(tmp_path / "no" / "folder.tsv"), "does not exist"),
+        ("", "Name a file."),
+        (str(there.with_suffix("")), "is there already"),  # the suffix is added
+    ):
+        dialog.field.setText(name)
+        dialog._follow_name()
+        press_return(dialog)
+        qtbot.waitUntil(partial(says, dialog, said))
+        assert dialog.isVisible()
+    assert there.read_bytes() == b"mine"
+    assert dialog.start.text() == "Replace the file"
+    told = exported(qtbot, opened, lambda: press_return(dialog)).text
+    assert read_submission(there).rows
+    assert "Checked against gold.tsv: it answers all 30 items completely." in told
+    assert "Run 1 of gold.tsv by demo-judge; calibration: none." in told
 
 
 @pytest.mark.slow
@@ -241,48 +270,6 @@ def test_what_was_written_whole_is_a_success_and_can_be_opened(
     assert note.args[0].endswith("run-1-gold-demo-judge-figures-2")
 
 
-def test_a_file_is_replaced_only_once_that_is_said(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, save: Save
-) -> None:
-    there = save("there.tsv", b"mine")
-    dialog = dialog_of(opened, Form.LABELS)
-    dialog.field.setText(str(there.with_suffix("")))  # the suffix is added
-    press_return(dialog)
-    qtbot.waitUntil(lambda: "is there already" in dialog.status.text())
-    assert dialog.isVisible()
-    assert there.read_bytes() == b"mine"
-    assert dialog.start.text() == "Replace the file"
-    exported(qtbot, opened, lambda: press_return(dialog))
-    assert there.read_bytes() != b"mine"
-
-
-def test_any_name_is_a_name_and_what_cannot_be_written_is_said_in_the_dialog(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
-) -> None:
-    opened.workspace.state.set_text("last/export", str(tmp_path))
-    dialog = dialog_of(opened, Form.LABELS)
-    for written, name in (
-        ("~notes of nobody", "~notes of nobody.tsv"),
-        ("gpt-4.1", "gpt-4.1.tsv"),
-        ("labels.TSV", "labels.TSV"),
-        ("labels.txt", "labels.txt.tsv"),
-    ):
-        dialog.field.setText(written)
-        dialog.field.textEdited.emit(written)
-        assert dialog.path == tmp_path / name
-    for name, said in (
-        (str(demo_gold), "would be overwritten"),
-        (str(tmp_path / "no" / "folder.tsv"), "does not exist"),
-        ("", "Name a file."),
-    ):
-        dialog.field.setText(name)
-        dialog._follow_name()
-        press_return(dialog)
-        qtbot.waitUntil(partial(says, dialog, said))
-        assert dialog.isVisible()
-    dialog.reject()
-
-
 def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile_which_has_its_own_weights(
     qtbot: QtBot, opened: ResultsPage, two_runs: Path, tmp_path: Path
 ) -> None:
@@ -300,11 +287,11 @@ def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile_which_has_i
     assert len(read_submission(tmp_path / "labels.tsv").rows) == DEMO_ITEMS
 
 
-def test_an_unfinished_run_is_exported_only_where_that_is_meant(
+def test_an_unfinished_run_is_exported_only_where_that_is_meant_and_one_of_the_first_items_lacks_others(
     qtbot: QtBot, page: ResultsPage, demo_gold: Path, tmp_path: Path
 ) -> None:
-    judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), items=4)
-    open_run(qtbot, page, 2)
+    settings, store = JudgeSettings(mode=Mode.LABELS, context=4096), page.workspace.store_path
+    open_run(qtbot, page, judge(store, demo_gold, settings, items=4))
     dialog = dialog_of(page, Form.LABELS)
     assert dialog.unfinished.isVisible()
     assert "26 items are missing in the file" in dialog.unfinished.text()
@@ -313,33 +300,10 @@ def test_an_unfinished_run_is_exported_only_where_that_is_meant(
     said = exported(qtbot, page, lambda: press_return(dialog))
     assert "Checked against gold.tsv: ids missing (26 of 30)" in said.text
     assert said.role == "note"
-
-
-def test_a_run_of_the_first_items_does_not_answer_its_dataset(
-    qtbot: QtBot, page: ResultsPage, demo_gold: Path, tmp_path: Path
-) -> None:
     part = replace(load_dataset(demo_gold).head(4), path=demo_gold)
-    judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), dataset=part)
-    open_run(qtbot, page, 2)
-    said = exported(qtbot, page, lambda: page.export(Form.LABELS, tmp_path / "part.tsv"))
+    open_run(qtbot, page, judge(store, demo_gold, settings, dataset=part))
+    said = exported(qtbot, page, lambda: page.export(Form.LABELS, tmp_path / "first.tsv"))
     assert "ids missing (26 of 30)" in said.text
-
-
-def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
-) -> None:
-    run = opened.workspace.run
-    assert run is not None
-    symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Hint("Stop."))
-    opened.workspace.run = replace(run, health=Health(30, True, (symptom,)))
-    dialog = dialog_of(opened, Form.LABELS)
-    assert dialog.health.text().startswith("The model does not judge: do not use its labels.")
-    assert "100 % of all labels" in dialog.health.text()
-    assert dialog.health.property("role") == "bad"
-    dialog.field.setText(str(tmp_path / "labels.tsv"))
-    said = exported(qtbot, opened, lambda: press_return(dialog))
-    assert "The model does not judge" in said.text
-    assert said.role == "problem"
 
 
 @pytest.mark.slow

@@ -9,10 +9,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
-    QAbstractSlider,
-    QComboBox,
     QLabel,
     QTableView,
 )
@@ -23,23 +19,17 @@ from engine.core.items import Preference
 from engine.core.judgments import Explanation, JudgmentKey
 from engine.core.tables import Table
 from engine.data.dataset import load_dataset
-from engine.metrics.evaluation import evaluate
-from engine.metrics.matching import match, system_of_run
-from engine.report.accuracy import accuracy_table
-from engine.report.evaluation import explanation_table
-from engine.results.run_results import load_results
 from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import ModelMeasure, Scores, measure_labels
+from gui.results.score_jobs import ModelMeasure, measure_labels
 from gui.results.scores_panel import MeasureModelDialog
 from gui.runs.runs_table import MODE, RunsTableModel
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import UnderWay
 from gui.workspace.page import RunPicker
-from gui.workspace.rewriter import Rewriter
 from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.jobs import done
@@ -67,28 +57,21 @@ HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
 # Scores
 
 
-def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, page: ResultsPage) -> None:
+def test_without_a_run_the_page_leads_to_judge_or_to_the_run_under_way(
+    qtbot: QtBot, page: ResultsPage
+) -> None:
     assert page.judge_button.isVisible()
     assert not page.export_button.isEnabled()
     with qtbot.waitSignal(page.workspace.page_wanted) as wanted:
         click(page.judge_button)
     assert wanted.args == ["Judge"]
-
-
-def test_the_tables_are_those_of_the_engine(
-    qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path
-) -> None:
-    with RunStore(demo_store) as store:
-        evaluation = evaluate(match(system_of_run(load_results(store, 1)), load_dataset(demo_gold)))
-    for part, table in (
-        ("accuracy", accuracy_table(evaluation)),
-        ("explanations", explanation_table(evaluation)),
-    ):
-        shown = table_of(opened, part).as_text().split("\n")
-        assert shown == ["\t".join(row) for row in (table.titles, *table.texts())]
-    assert in_short(opened).startswith("No technical problem in the 30 answers.")
-    assert "better" in in_short(opened)
-    assert f"{demo_gold.name}" in opened.gold.status.text()
+    page.workspace.tell_judging(UnderWay(1, 94, 240))
+    assert page._empty_title.text() == "Run 1 is being judged (94 of 240)"
+    assert not page.judge_button.isVisible()
+    with qtbot.waitSignal(page.workspace.run_changed):
+        click(page.so_far_button)
+    page.workspace.tell_judging(None)
+    assert page._empty_title.text() == "No run yet"
 
 
 def test_a_hidden_page_measures_when_it_is_entered(qtbot: QtBot, page: ResultsPage) -> None:
@@ -121,9 +104,14 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 0)
 
 
-def test_labels_of_other_items_are_refused_with_the_next_step(
+def test_labels_of_other_items_and_a_file_that_cannot_measure_are_refused(
     qtbot: QtBot, opened: ResultsPage, save: Save
 ) -> None:
+    dialog = MeasureModelDialog(ModelMeasure.BERTSCORE, opened.workspace)
+    qtbot.addWidget(dialog)
+    dialog.choose(save("<b>x.gguf", b"not a model"))
+    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text())
+    assert not dialog.start.isEnabled()
     other = save("<b>other.tsv", b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\nx\ti\ta\tb\tA\n")
     opened.workspace.open_gold(other)
     qtbot.waitUntil(lambda: "no id in common" in doubts(opened))
@@ -180,7 +168,6 @@ def test_another_run_does_not_show_the_scores_of_the_last(
     assert table_of(opened, "accuracy").index(0, 1).data() == "3"
 
 
-@pytest.mark.usefixtures("demo_tried")
 def test_what_could_not_be_judged_is_listed_with_its_reason(
     qtbot: QtBot, space: Workspace, page: ResultsPage, save: Save
 ) -> None:
@@ -195,9 +182,6 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
     with qtbot.waitSignal(space.review_wanted) as wanted:
         page.scores._unscored_view.activated.emit(table.index(0, 0))
     assert wanted.args == [JudgmentKey(HOSTILE_ID, "relevance")]
-
-
-# Overrides
 
 
 def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, opened: ResultsPage) -> None:
@@ -217,29 +201,18 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
     assert table_of(opened, "accuracy").as_text() == before
 
 
-# Read again
-
-
-def test_other_labels_in_the_same_file_are_measured_anew(
+def test_other_labels_in_the_same_file_and_explanations_written_again_are_measured_anew(
     qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
 ) -> None:
     tables = []
-    for data in (demo_gold.read_bytes(), demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tA\t")):
+    for data in (demo_gold.read_bytes().replace(b"\tboth_good\t", b"\tA\t"), demo_gold.read_bytes()):
         with qtbot.waitSignal(opened.workspace.gold_changed):
             opened.gold.open(save("labels.tsv", data))
         measured(qtbot, opened)
         tables.append(table_of(opened, "accuracy").as_text())
     assert tables[0] != tables[1]
-
-
-def test_explanations_written_again_are_measured_anew(
-    qtbot: QtBot, opened: ResultsPage, demo_gold: Path
-) -> None:
-    with qtbot.waitSignal(opened.workspace.gold_changed):
-        opened.gold.open(demo_gold)  # stays the same while the run is read again
     run = opened.workspace.run
-    item = run.results.judged[0]
-    judgment = run.results.judgments["safety"][0]
+    item, judgment = run.results.judged[0], run.results.judgments["safety"][0]
     other = Preference.A if run.results.label(judgment) is not Preference.A else Preference.B
     override(qtbot, opened, item.item_id, other)
     measured(qtbot, opened)
@@ -253,20 +226,6 @@ def test_explanations_written_again_are_measured_anew(
     assert table_of(opened, "explanations").as_text() != before
 
 
-# While a run is judged
-
-
-def test_a_run_under_way_is_not_no_run(qtbot: QtBot, page: ResultsPage) -> None:
-    page.workspace.tell_judging(UnderWay(1, 94, 240))
-    assert page._empty_title.text() == "Run 1 is being judged (94 of 240)"
-    assert not page.judge_button.isVisible()
-    with qtbot.waitSignal(page.workspace.run_changed):
-        click(page.so_far_button)
-    page.workspace.tell_judging(None)
-    assert page._empty_title.text() == "No run yet"
-
-
-@pytest.mark.usefixtures("demo_tried")
 def test_a_part_of_a_run_says_so_and_can_be_read_again(
     qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
 ) -> None:
@@ -279,18 +238,6 @@ def test_a_part_of_a_run_says_so_and_can_be_read_again(
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
     assert not page.snapshot.isVisible()
-
-
-# Use without a mouse
-
-
-def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
-    tabs = re.findall(r"&(\w)", " ".join(opened.tabs.tabText(place) for place in range(opened.tabs.count())))
-    for place in range(opened.tabs.count()):
-        opened.tabs.setCurrentIndex(place)
-        shown = [button for button in opened.findChildren(QAbstractButton) if button.isVisible()]
-        keys = [*tabs, *re.findall(r"&(\w)", " ".join(button.text() for button in shown)), *"FVERH"]
-        assert sorted(key.upper() for key in keys) == sorted({key.upper() for key in keys})
 
 
 @pytest.mark.slow
@@ -307,68 +254,23 @@ def test_no_two_tables_are_called_alike(qtbot: QtBot, opened: ResultsPage) -> No
     } <= set(names)
 
 
-def test_every_control_has_a_name_and_every_measure_says_what_it_means(opened: ResultsPage) -> None:
-    kinds = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox)
-    controls = [control for kind in kinds for control in opened.findChildren(kind)]
-    nameless = [
-        control
-        for control in controls
-        if not control.accessibleName()
-        and not (isinstance(control, QAbstractButton) and control.text())
-        and not control.objectName().startswith("qt_")
-        and control.focusPolicy() != Qt.FocusPolicy.NoFocus
-        and control.window() is opened  # Qt's own list below a combo box is a window
-    ]
-    assert [(type(control).__name__, type(control.parent()).__name__) for control in nameless] == []
-    for part in ("accuracy", "labels", "explanations"):
-        table = table_of(opened, part)
-        for section in range(table.columnCount()):
-            assert table.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-
-
-def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:
-    opened.tabs.tabBar().setFocus()
-    QTest.keyClick(opened.tabs.tabBar(), Qt.Key.Key_Right)
-    assert opened.tabs.currentIndex() == 1
-    opened.keep_layout()
-    again = ResultsPage(opened.workspace, Rewriter(opened.workspace))
-    qtbot.addWidget(again)
-    assert again.tabs.currentIndex() == 1
-
-
-def test_people_have_intervals_also_where_the_dataset_has_no_human_labels(
+def test_people_among_themselves_stand_beside_the_judge_at_once_also_without_human_labels(
     qtbot: QtBot, opened: ResultsPage
 ) -> None:
-    space = opened.workspace
-    for judged in space.run.results.judged[:12]:
-        for author in ("Ada", "Ben"):
-            said = new_review(judged.item_id, author, confirmed={"safety": Preference.A})
-            with qtbot.waitSignal(space.reviewed):
-                space.say(said)
-    results = space.run.results
-    alone = done(measure_labels(results, None, own=space.run.dataset))
-    [annotators] = [section for section in alone.sheet.sections if section.key == "people"]
-    [table] = annotators.parts
-    assert isinstance(table, Table)
-    assert table.texts()[0][:3] == ["safety", "2", "12"]
-    assert re.fullmatch(r"100\.0 \([\d.]+ to 100\.0\)", table.texts()[0][3])
-    without = done(measure_labels(results, None, known=[alone]))
-    assert without.own is None
+    space, before = opened.workspace, opened.measurer.scores
 
+    def say(item: str, author: str, label: Preference) -> None:
+        with qtbot.waitSignal(space.reviewed):
+            space.say(new_review(item, author, confirmed={"safety": label}))
 
-def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, opened: ResultsPage) -> None:
     assert table_of(opened, "pairs").rowCount() == 0
-    before = opened.measurer.scores
-    for author, label in (("Ada", Preference.A), ("W" * 255, Preference.B)):
-        new = new_review("1", author, confirmed={"safety": label})
-        with qtbot.waitSignal(opened.workspace.reviewed):
-            opened.workspace.say(new)
+    say("1", "Ada", Preference.A)
+    say("1", "W" * 255, Preference.B)
     measured(qtbot, opened)
-    annotators = table_of(opened, "people").as_text().split("\n")
-    assert annotators[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
     shown = table_of(opened, "people")
+    assert shown.as_text().split("\n")[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
     view = next(each for each in opened.findChildren(QTableView) if each.model() is shown)
-    with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
+    with qtbot.waitSignal(space.listing_wanted) as wanted:
         view.setFocus()
         view.setCurrentIndex(view.model().index(0, 3))
         qtbot.keyClick(view, Qt.Key.Key_Return)
@@ -376,47 +278,49 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
     assert (asked.words, asked.filters.criterion) == ("annotators disagree on safety", "safety")
     assert asked.filters.ids == {"1"}
     pairs = table_of(opened, "pairs").as_text()
-    assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t" in pairs
-    assert "\tthe judge\t" in pairs
-    assert "\tthe human labels\t" in pairs
+    for part in (f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t", "\tthe judge\t", "\tthe human labels\t"):
+        assert part in pairs
     assert "safety\tall, in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
     after = opened.measurer.scores
     assert after.evaluation.labels is before.evaluation.labels  # nothing is measured again
     assert after.explained
+    for judged in space.run.results.judged[1:12]:
+        for author in ("Ada", "Ben"):
+            say(judged.item_id, author, Preference.A)
+    alone = done(measure_labels(space.run.results, None, own=space.run.dataset))
+    [annotators] = [section for section in alone.sheet.sections if section.key == "people"]
+    [table, *_] = annotators.parts
+    assert isinstance(table, Table)
+    assert table.texts()[0][:3] == ["safety", "3", "12"]
+    assert re.fullmatch(r"[\d.]+ \([\d.]+ to [\d.]+\)", table.texts()[0][3])
+    assert done(measure_labels(space.run.results, None, known=[alone])).own is None
 
 
-def keys(scores: Scores) -> list[str]:
-    return [section.key for section in scores.sheet.sections]
-
-
-def test_scores_of_a_run_of_copies_say_what_is_wrong_with_its_judge(tmp_path: Path) -> None:
+def test_scores_of_a_run_of_copies_say_what_is_wrong_with_its_judge_in_a_table_of_which_no_line_is_cut(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
     audited, perturbations = run_of_copies(tmp_path)
     assert audited.results is not None
     held = done(measure_labels(audited.results, perturbations))
     alone = done(measure_labels(audited.results, None, own=perturbations))
     unknown = done(measure_labels(audited.results, None))
-    assert [keys(scores).count("audit") for scores in (held, alone, unknown)] == [1, 1, 0]
-
-
-@pytest.mark.parametrize("percent", [100, 150])
-def test_no_line_of_the_table_is_cut(qtbot: QtBot, tmp_path: Path, percent: int) -> None:
-    audited, perturbations = run_of_copies(tmp_path)
-    assert audited.results is not None
-    sheet = SheetView()
-    qtbot.addWidget(sheet)
-    font = sheet.font()
-    font.setPointSizeF(font.pointSizeF() * percent / 100)
-    sheet.setFont(font)
-    sheet.resize(1080, 640)
-    sheet.show()
-    sheet.show_sheet(done(measure_labels(audited.results, perturbations)).sheet)
-    section = sheet.section("audit")
-    [view] = section.findChildren(QTableView)
-    model = view.model()
-    for column in range(model.columnCount()):
-        texts = [str(model.index(row, column).data()) for row in range(model.rowCount())]
-        assert max(map(view.fontMetrics().horizontalAdvance, texts)) < view.columnWidth(column)
-    assert view.horizontalScrollBar().maximum() == 0
+    found = [[section.key for section in each.sheet.sections] for each in (held, alone, unknown)]
+    assert [keys.count("audit") for keys in found] == [1, 1, 0]
+    for percent in (100, 150):
+        sheet = SheetView()
+        qtbot.addWidget(sheet)
+        font = sheet.font()
+        font.setPointSizeF(font.pointSizeF() * percent / 100)
+        sheet.setFont(font)
+        sheet.resize(1080, 640)
+        sheet.show()
+        sheet.show_sheet(held.sheet)
+        [view] = sheet.section("audit").findChildren(QTableView)
+        model = view.model()
+        for column in range(model.columnCount()):
+            texts = [str(model.index(row, column).data()) for row in range(model.rowCount())]
+            assert max(map(view.fontMetrics().horizontalAdvance, texts)) < view.columnWidth(column)
+        assert view.horizontalScrollBar().maximum() == 0
 
 
 @pytest.mark.slow
@@ -425,8 +329,9 @@ def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how
 ) -> None:
     judge_in_methods(demo_gold, space.store_path)
     open_run(qtbot, page, 2)
+    asked = "label tokens, pointwise yes/no, pointwise grade"
     assert "By elicitation method" in text_of(page.scores)
-    assert "Elicitation: label tokens, pointwise yes/no, pointwise grade." in in_short(page)
+    assert f"Elicitation: {asked}." in in_short(page)
     methods = table_of(page, "ways")
     first = [methods.index(row, 0).data() for row in range(methods.rowCount())]
     assert first == ["All combined", "Label tokens", "Pointwise yes/no", "Pointwise grade"]
@@ -443,18 +348,7 @@ def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how
     with qtbot.waitSignal(space.runs_changed):
         space.refresh_runs()
     entries = [str(picker.itemData(place, Qt.ItemDataRole.ToolTipRole)) for place in range(2)]
-    assert (
-        sum(
-            "Elicitation methods: label tokens, pointwise yes/no, pointwise grade" in entry
-            for entry in entries
-        )
-        == 1
-    )
-
-
-def test_a_run_of_letters_alone_has_no_such_table(opened: ResultsPage) -> None:
-    assert "By elicitation method" not in text_of(opened.scores)
-    assert "asked by" not in in_short(opened)
+    assert sum(f"Elicitation methods: {asked}" in entry for entry in entries) == 1
 
 
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
@@ -493,13 +387,3 @@ def test_a_model_fills_its_column(
     assert opened.workspace.state.recent(
         "encoders" if measure is ModelMeasure.BERTSCORE else "agreement-models"
     )
-
-
-def test_a_file_that_cannot_measure_is_refused_in_the_dialog(
-    qtbot: QtBot, opened: ResultsPage, save: Save
-) -> None:
-    dialog = MeasureModelDialog(ModelMeasure.BERTSCORE, opened.workspace)
-    qtbot.addWidget(dialog)
-    dialog.choose(save("<b>x.gguf", b"not a model"))
-    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text())
-    assert not dialog.start.isEnabled()

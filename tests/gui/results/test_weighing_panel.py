@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,6 @@ def rates(panel: WeightedScoringPanel) -> str:
     return panel.rates.accessibleName()
 
 
-def at_rest(qtbot: QtBot, panel: WeightedScoringPanel, before: str) -> None:
-    qtbot.waitUntil(lambda: rates(panel) != before)
-
-
 def test_win_rates_are_those_of_the_engine(panel: WeightedScoringPanel, demo_store: Path) -> None:
     with RunStore(demo_store) as store:
         system = system_of_run(load_results(store, 1))
@@ -74,26 +71,21 @@ def test_win_rates_are_those_of_the_engine(panel: WeightedScoringPanel, demo_sto
     assert "comparisons by margin" in panel.margins.accessibleName()
 
 
-def test_a_slider_moves_its_field_and_the_decisions_follow(qtbot: QtBot, panel: WeightedScoringPanel) -> None:
-    before = rates(panel)
-    slider = panel.threshold.slider
+def test_decisions_follow_a_slider_the_last_of_many_changes_counts_and_without_any_weight_it_says_so(
+    qtbot: QtBot, panel: WeightedScoringPanel
+) -> None:
+    slider, field = panel.threshold.slider, panel.threshold.field
     slider.setFocus()
     for _ in range(10):
         QTest.keyClick(slider, Qt.Key.Key_PageUp)
-    assert panel.threshold.field.value() == 10.0
-    at_rest(qtbot, panel, before)
+    assert field.value() == 10.0
     qtbot.waitUntil(lambda: "tie 100.0 %" in rates(panel))
-
-
-def test_the_last_of_many_quick_changes_counts(qtbot: QtBot, panel: WeightedScoringPanel) -> None:
     for tenths in range(100, -1, -1):
-        panel.threshold.slider.setValue(tenths)
-    panel.threshold.field.setValue(9.99)
-    panel.threshold.field.setValue(10.0)
+        slider.setValue(tenths)
+    qtbot.waitUntil(lambda: "tie 100.0 %" not in rates(panel))
+    for value in (9.99, 10.0):
+        field.setValue(value)
     qtbot.waitUntil(lambda: "tie 100.0 %" in rates(panel))
-
-
-def test_without_any_weight_it_says_so(qtbot: QtBot, panel: WeightedScoringPanel) -> None:
     for control in panel.controls.values():
         control.slider.setValue(0)
     qtbot.waitUntil(lambda: "All weights are 0" in panel.summary.text())
@@ -101,13 +93,12 @@ def test_without_any_weight_it_says_so(qtbot: QtBot, panel: WeightedScoringPanel
     qtbot.waitUntil(lambda: "comparisons" in panel.summary.text())
 
 
-def test_too_few_labels_for_all_weights_are_refused(qtbot: QtBot, panel: WeightedScoringPanel) -> None:
+def test_fitted_weights_come_with_what_they_are_worth_and_too_few_labels_for_all_are_refused(
+    qtbot: QtBot, panel: WeightedScoringPanel
+) -> None:
     with qtbot.waitSignal(panel._workspace.problem) as told:
         QTest.mouseClick(panel.fit_button, Qt.MouseButton.LeftButton)
     assert "10 for each are 60, so 30 are missing" in str(told.args[0])
-
-
-def test_fitted_weights_come_with_what_they_are_worth(qtbot: QtBot, panel: WeightedScoringPanel) -> None:
     for criterion in ("naturalness", "truthfulness", "overall_quality"):
         panel.controls[criterion].field.setValue(0)  # takes no part: 30 items are enough for two
     before = panel.request
@@ -121,14 +112,15 @@ def test_fitted_weights_come_with_what_they_are_worth(qtbot: QtBot, panel: Weigh
     assert "95 % ranges: relevance " in panel.source.text()
 
 
-def test_without_labels_the_runs_own_dataset_gives_the_intervals(
-    qtbot: QtBot, panel: WeightedScoringPanel, demo_store: Path, gold: Dataset
+def test_without_labels_the_runs_own_dataset_gives_the_intervals_and_nothing_can_be_fitted(
+    qtbot: QtBot, panel: WeightedScoringPanel, demo_store: Path
 ) -> None:
     with_labels = rates(panel)
     assert " to " in with_labels
     show(panel, scores_of(demo_store, None))
     qtbot.waitUntil(panel._agreement_view.isHidden)
     assert rates(panel) == with_labels
+    assert not panel.fit_button.isEnabled()
 
 
 def test_readings_that_carry_nothing_are_named_or_refused(
@@ -138,7 +130,6 @@ def test_readings_that_carry_nothing_are_named_or_refused(
     names = scores.system.criteria
 
     def calibrated(*criteria: str) -> Scores:
-        """To frequencies on these."""
         frequencies = CriterionCalibration(0.0, (0.3, 0.1, -0.2, -0.2), None, 30)
         judge = judge_of_run(scores.results.run.identity)
         calibration = Calibration(judge, "gold.tsv", "d" * 64, dict.fromkeys(criteria, frequencies), {})
@@ -176,11 +167,12 @@ def test_fitted_weights_know_the_items_of_their_fit_also_saved_and_changed(
     assert len(workspace.state.record(FITS)) == 1  # runs still have it
 
 
-def test_weights_of_another_run_are_not_set(
+def test_weights_of_another_run_are_not_set_and_overrides_need_not_wait_for_any(
     qtbot: QtBot, panel: WeightedScoringPanel, threads: EngineThreads, demo_store: Path, gold: Dataset
 ) -> None:
     before = panel.request
     panel.fit_weights()
+    assert not threads.busy(ThreadName.STORE)
     show(panel, scores_of(demo_store, gold))
     qtbot.waitUntil(lambda: not any(map(threads.busy, ThreadName)))
     qtbot.waitUntil(lambda: "comparisons" in panel.summary.text())
@@ -188,35 +180,22 @@ def test_weights_of_another_run_are_not_set(
     assert panel.fit_button.text() == "Fi&t weights to human labels"
 
 
-def test_overrides_need_not_wait_for_weights(panel: WeightedScoringPanel, threads: EngineThreads) -> None:
-    panel.fit_weights()
-    panel.equal_weights()
-    assert not threads.busy(ThreadName.STORE)
-
-
-def test_without_labels_nothing_can_be_fitted(
-    qtbot: QtBot, panel: WeightedScoringPanel, demo_store: Path
-) -> None:
-    show(panel, scores_of(demo_store, None))
-    qtbot.waitUntil(lambda: not panel.fit_button.isEnabled())
-    qtbot.waitUntil(panel._agreement_view.isHidden)
-
-
 def other_run(scores: Scores) -> Scores:
-    """The same judgments as those of another run."""
     results = scores.results
     run = replace(results.run, id=2, created=results.run.created + timedelta(days=1))
     return replace(scores, system=system_of_run(replace(results, run=run)))
 
 
-def test_weights_belong_to_their_run(
+def test_weights_belong_to_their_run_not_to_one_of_its_number_in_a_new_store(
     qtbot: QtBot, panel: WeightedScoringPanel, workspace: Workspace, demo_store: Path, gold: Dataset
 ) -> None:
-    scores = scores_of(demo_store, gold)
-    default = panel.request
+    scores, default = scores_of(demo_store, gold), panel.request
     panel.controls["safety"].field.setValue(3.25)
     panel.threshold.field.setValue(1.5)
     assert panel.request.source == "set by hand"
+    run = scores.results.run
+    assert panel.weights.of(run).weights["safety"] == 3.25
+    assert panel.weights.of(replace(run, created=run.created + timedelta(seconds=1))).source == "default"
     show(panel, other_run(scores))
     assert panel.request == default
     assert "default" in panel.source.text()
@@ -230,16 +209,7 @@ def test_weights_belong_to_their_run(
     assert again.request == default
 
 
-def test_a_run_of_a_new_store_does_not_inherit_by_its_number(
-    panel: WeightedScoringPanel, demo_store: Path, gold: Dataset
-) -> None:
-    panel.controls["safety"].field.setValue(3.25)
-    run = scores_of(demo_store, gold).results.run
-    assert panel.weights.of(run).weights["safety"] == 3.25
-    assert panel.weights.of(replace(run, created=run.created + timedelta(seconds=1))).source == "default"
-
-
-def test_saved_weights_are_applied_on_purpose(
+def test_saved_weights_are_applied_on_purpose_and_replaced_only_once_that_is_said(
     qtbot: QtBot, panel: WeightedScoringPanel, demo_store: Path, gold: Dataset
 ) -> None:
     panel.controls["safety"].field.setValue(5)
@@ -248,36 +218,33 @@ def test_saved_weights_are_applied_on_purpose(
     QTest.keyClick(dialog.field, Qt.Key.Key_Return)
     assert dialog.warning.text() == "Give the weights a name."
     QTest.keyClicks(dialog.field, "safety  first ")
+    assert dialog.save.text() == "Save"
     QTest.keyClick(dialog.field, Qt.Key.Key_Return)
     assert panel.request.source == "saved as “safety first”"
+    panel.saved._ask_for_name()
+    QTest.keyClicks(panel.saved.dialog.field, "safety first")
+    assert panel.saved.dialog.save.text() == "Replace"
+    assert "will be replaced" in panel.saved.dialog.warning.text()
+    panel.saved.dialog.reject()
     show(panel, other_run(scores_of(demo_store, gold)))
     assert panel.request.source == "default"
     panel.saved.fill()
     before = rates(panel)
     panel.saved.menu.actions()[0].trigger()
     assert (panel.request.weights["safety"], panel.request.source) == (5, "saved as “safety first”")
-    at_rest(qtbot, panel, before)
+    qtbot.waitUntil(lambda: rates(panel) != before)
     panel.controls["safety"].field.setValue(4)
     assert panel.request.source == "set by hand"
     assert panel.weights.saved["safety first"].weights["safety"] == 5
 
 
-def test_a_name_that_is_taken_says_so_and_long_ones_do_not_widen(panel: WeightedScoringPanel) -> None:
+def test_a_long_name_does_not_widen_the_menu_from_which_it_is_removed(panel: WeightedScoringPanel) -> None:
     panel.save_as("<b>" + "x" * 300)
-    panel.saved._ask_for_name()
-    dialog = panel.saved.dialog
-    QTest.keyClicks(dialog.field, "new")
-    assert dialog.save.text() == "Save"
-    dialog._taken = ("new",)
-    dialog._follow("")
-    assert dialog.save.text() == "Replace"
-    assert "will be replaced" in dialog.warning.text()
-    dialog.reject()
     panel.saved.fill()
-    entry = panel.saved.menu.actions()[0]
+    entry, *_, last = panel.saved.menu.actions()
     assert len(entry.text()) < 60
     assert "&lt;b&gt;" in entry.toolTip()
-    remove = panel.saved.menu.actions()[-1].menu()
+    remove = last.menu()
     assert isinstance(remove, QMenu)
     remove.actions()[0].trigger()
     assert panel.weights.saved == {}
@@ -330,25 +297,20 @@ def test_a_click_on_the_bar_lists_the_items_of_a_winner(qtbot: QtBot, panel: Wei
 
 
 def test_a_click_on_a_bar_of_margins_lists_its_items(qtbot: QtBot, panel: WeightedScoringPanel) -> None:
-    place = panel.margins._place()
-    by_keys = panel._margins_menu
-    by_keys.aboutToShow.emit()
-    entries = {action.text().partition(" points")[0]: action for action in by_keys.actions()}
+    place, menu = panel.margins._place(), panel._margins_menu
+    menu.aboutToShow.emit()
+    entries = {action.text().partition(" points")[0]: action for action in menu.actions()}
     seen: set[str] = set()
     for number in range(MARGIN_BINS):
         low, high = number / 2, (number + 1) / 2
         ids = {found["id"] for found in decided(panel) if low <= found["margin"] < high}
-        where = QPoint(
-            int(place.left() + (number + 0.5) * place.width() / MARGIN_BINS), int(place.center().y())
-        )
+        across = place.left() + (number + 0.5) * place.width() / MARGIN_BINS
+        spot = QPoint(int(across), int(place.center().y()))
+        click = partial(QTest.mouseClick, panel.margins, Qt.MouseButton.LeftButton, pos=spot)
         if not ids:
-            QTest.mouseClick(panel.margins, Qt.MouseButton.LeftButton, pos=where)
+            click()
             assert not panel._finding.busy
             continue
-
-        def click(at: QPoint = where) -> None:
-            QTest.mouseClick(panel.margins, Qt.MouseButton.LeftButton, pos=at)
-
         for act in (click, entries.pop(f"{low:g} to {high:g}").trigger):
             assert set(wanted_after(qtbot, panel, act).filters.ids or ()) == ids
         seen |= ids

@@ -27,7 +27,7 @@ from engine.results.run_results import load_reviews, submission_of
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.review.note_line import NoteDialog
+from gui.review.annotators import NoteDialog
 from gui.review.review_jobs import Review
 from gui.review.review_page import ReviewPage
 from gui.workspace.open_run import OpenRun
@@ -40,7 +40,6 @@ KEYS = dict(zip(Preference, "ABGX", strict=True))
 
 
 def current(page: ReviewPage) -> str:
-    """The id of the chosen item."""
     item = page.list.current
     assert item is not None
     return item.item_id
@@ -93,12 +92,10 @@ class Page(ReviewPage):
 
     @property
     def overrides(self) -> Sequence[Annotation]:
-        """What the store has of run 1."""
         return list(self.reviews.overrides)
 
     @property
     def reviews(self) -> Reviews:
-        """What people have said of run 1, as the store has it."""
         with RunStore(self.store) as opened:
             return load_reviews(opened, 1)
 
@@ -113,7 +110,6 @@ class Page(ReviewPage):
         self.saying(self.confirm)
 
     def say(self, keys: str) -> None:
-        """Press keys that change what people say, and wait until the window knows."""
         self.saying(lambda: self.press(keys))
 
     def saying(self, act: Callable[[], object]) -> None:
@@ -122,7 +118,6 @@ class Page(ReviewPage):
         self.wait_for_list()
 
     def override(self, keys: str) -> None:
-        """Press keys that override a label, and wait until the store has it."""
         self.overriding(lambda: self.press(keys))
 
     def overriding(self, act: Callable[[], object]) -> None:
@@ -135,12 +130,10 @@ class Page(ReviewPage):
         self.until(lambda: not self.workspace.threads.busy(self.list._reading._thread_name))
 
     def listing(self, act: Callable[[], object]) -> None:
-        """Do what makes the list anew, and wait for it."""
         with self.signal(self.list.listed):
             act()
 
     def list_wanted(self, wanted: WantedItems) -> None:
-        """Let another page want items listed, and wait for them."""
         self.listing(lambda: self.workspace.listing_wanted.emit(wanted))
 
     def open_run(self, run_id: int) -> None:
@@ -166,12 +159,10 @@ class Page(ReviewPage):
         self.overriding(lambda: self.save(field))
 
     def activate(self) -> None:
-        """Let the keys come here, after a dialog."""
         self.activateWindow()
         self.until(self.isActiveWindow)
 
     def note(self) -> NoteDialog:
-        """Open the dialog of the item's note."""
         self.press("N")
         dialog = self.reviewer.note.dialog
         assert dialog is not None
@@ -179,7 +170,6 @@ class Page(ReviewPage):
         return dialog
 
     def hears(self, text: str) -> Any:
-        """Wait until the status bar says it."""
         return self.signal(self.workspace.note, check_params_cb=lambda said: text in said)
 
     def cell(self, item_id: str, column: int, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -188,7 +178,6 @@ class Page(ReviewPage):
         return self.list.table.index(row, column).data(role)
 
     def told(self) -> list[str]:
-        """What the status bar says from now on."""
         notes: list[str] = []
         self.workspace.note.connect(notes.append)
         return notes
@@ -198,7 +187,6 @@ Open = Callable[[], Page]
 
 
 def pick(box: QComboBox, data: str | None) -> None:
-    """Choose an entry of a box, as a person does."""
     box.setCurrentIndex(box.findData(data))
     assert box.currentData() == data
     box.activated.emit(box.currentIndex())

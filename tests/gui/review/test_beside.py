@@ -15,6 +15,7 @@ from engine.data.submission import read_submission, write_submission
 from engine.results.completeness import open_submission
 from engine.store.run_store import RunStore
 from gui.review.comparison_columns import MOST_BESIDE
+from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import Open, Page
 
@@ -50,7 +51,6 @@ def _is_listed(page: Page, run: int) -> bool:
 
 
 def tick(page: Page, *runs: int) -> None:
-    """Tick runs in the list of what can be read beside."""
     page.beside._list()
     for run in runs:
         page.until(partial(_is_listed, page, run))
@@ -106,17 +106,18 @@ def test_ticked_systems_stand_beside_and_follow_items_and_criteria(
     assert page.beside.columns.texts[2].remark == "Does not answer this item."
 
 
-def test_a_long_explanation_can_be_read_to_its_end(page: Page, add: Callable[..., int]) -> None:
-    tick(page, add("long.tsv"))
+def test_a_long_explanation_is_read_to_its_end_also_as_markdown(page: Page, add: Callable[..., int]) -> None:
+    tick(page, add("long.tsv", text=f"**bold** {LONG_TEXT}"))
     column = page.beside.columns.systems[2]
     page.until(lambda: column.text.view.verticalScrollBar().maximum() > 0)
+    assert column.text.text.startswith("**bold** ")
     assert column.text.text.endswith("word399")
     assert column.text.view.horizontalScrollBar().maximum() == 0
     column.text.view.verticalScrollBar().setValue(50)
     page.desk.show_changes()
     assert column.text.view.verticalScrollBar().value() == 50
-    page.press("J")
-    page.press("K")
+    page.press("M")
+    assert column.text.text.startswith("bold ")
 
 
 def test_no_more_can_be_ticked_than_there_is_room_for(page: Page, add: Callable[..., int]) -> None:
@@ -142,37 +143,38 @@ def test_what_is_beside_is_remembered_for_the_dataset(
     assert workspace.state.record("review/beside")
 
 
-@pytest.mark.parametrize("looked_at", [True, False])
-def test_other_runs_are_read_only_where_somebody_looks(
-    page: Page, add: Callable[..., int], looked_at: bool
-) -> None:
+def test_other_runs_are_read_only_where_somebody_looks(page: Page, add: Callable[..., int]) -> None:
     tick(page, add("bad.tsv", BAD))
-    if looked_at:
-        page.press("V")
-    else:
-        page.hide()
-    with page.signal(page.workspace.run_changed):
-        page.workspace.read_run_again()
-    assert (page.beside._reading.busy, page.beside._others) == (False, {})
-    if looked_at:
-        page.until(lambda: page.list.follows and not page.list._reading.busy)
-        page.press("V")
-    else:
-        page.show()
-    assert page.beside._reading.busy
-    page.until(lambda: systems(page)[1:] == ["Human labels", "bad.tsv"])
+    for away, back in ((partial(page.press, "V"), partial(page.press, "V")), (page.hide, page.show)):
+        away()
+        with page.signal(page.workspace.run_changed):
+            page.workspace.read_run_again()
+        assert (page.beside._reading.busy, page.beside._others) == (False, {})
+        if page.isVisible():
+            page.until(lambda: page.list.follows and not page.list._reading.busy)
+        back()
+        assert page.beside._reading.busy
+        page.until(lambda: systems(page)[1:] == ["Human labels", "bad.tsv"])
 
 
-def test_the_own_column_is_written_with_the_same_keys(page: Page, workspace: Workspace) -> None:
+def test_the_own_column_is_written_with_the_same_keys_and_the_field_moves_there(
+    page: Page, workspace: Workspace
+) -> None:
     workspace.state.set_text("author", "Ada")
+    editor, own = page.desk.card.editor, page.beside.columns.own
+    page.write("half a thou")
+    page.beside.toggle()
+    assert (page.desk.writing, own.isAncestorOf(editor)) == (True, True)
+    page.beside.toggle()
+    assert (page.desk.writing, page.desk.card.isAncestorOf(editor)) == (True, True)
+    assert editor.text == "half a thou"
+    page.qtbot.keyClick(editor.field, Qt.Key.Key_Escape)
     page.press("V")
-    own = page.beside.columns.own
     assert own.shown is not None
     assert own.shown.remark.startswith("Nothing yet")
     page.override("G")
     page.until(own.buttons.labels[GOOD].isChecked)
     page.press("E")
-    editor = page.desk.card.editor
     assert own.isAncestorOf(editor)
     assert editor.isVisible()
     assert editor.field.hasFocus()
@@ -187,34 +189,6 @@ def test_the_own_column_is_written_with_the_same_keys(page: Page, workspace: Wor
     assert {override.author for override in page.overrides} == {"Ada"}
 
 
-def test_the_own_column_says_what_was_confirmed_after_an_override(page: Page) -> None:
-    page.press("V")
-    own = page.beside.columns.own
-    effective = Preference(page.session.effective_labels()[page.session.criterion])
-    item = page.item
-    other = next(label for label in Preference if label is not effective)
-    page.overriding(own.buttons.labels[other].click)
-    page.until(own.buttons.labels[other].isChecked)
-    page.override("U")
-    with page.signal(page.workspace.reviewed):
-        page.confirm()
-    page.press("K")
-    page.until(lambda: page.session.item_id == item)
-    assert own.buttons.labels[effective].isChecked()
-    assert not own.buttons.labels[other].isChecked()
-
-
-def test_what_is_being_written_moves_with_the_field(page: Page) -> None:
-    page.write("half a thou")
-    page.beside.toggle()
-    assert page.desk.writing
-    assert page.beside.columns.own.isAncestorOf(page.desk.card.editor)
-    page.beside.toggle()
-    assert page.desk.writing
-    assert page.desk.card.isAncestorOf(page.desk.card.editor)
-    assert page.desk.card.editor.text == "half a thou"
-
-
 def test_a_judgment_is_never_headed_by_the_name_of_another_run(page: Page, add: Callable[..., int]) -> None:
     other = add("other.tsv")
     page.press("V")
@@ -225,20 +199,24 @@ def test_a_judgment_is_never_headed_by_the_name_of_another_run(page: Page, add: 
     assert page.beside.columns.texts[0].text == LONG_TEXT
 
 
-def test_what_others_gave_is_no_label_of_the_person_who_looks(page: Page, workspace: Workspace) -> None:
-    workspace.state.set_text("author", "Ada")
+def test_the_own_column_says_what_was_confirmed_after_an_override_and_nothing_that_others_gave(
+    page: Page, workspace: Workspace
+) -> None:
     page.press("V")
-    page.override("X")
+    own, item = page.beside.columns.own, page.item
+    effective = Preference(page.session.effective_labels()[page.session.criterion])
+    other = next(label for label in Preference if label is not effective)
+    page.overriding(own.buttons.labels[other].click)
+    page.until(own.buttons.labels[other].isChecked)
+    page.override("U")
+    with page.signal(page.workspace.reviewed):
+        page.confirm()
+    page.press("K")
+    page.until(lambda: page.session.item_id == item)
+    assert own.buttons.labels[effective].isChecked()
+    assert not own.buttons.labels[other].isChecked()
+    page.overriding(own.buttons.labels[other].click)
     workspace.state.set_text("author", "Ben")
     page.desk.show_changes()
-    own = page.beside.columns.own
-    assert not own.buttons.labels[BAD].isChecked()
-    assert "Label both bad by Ada, " in page.beside.columns.texts[0].remark
-
-
-def test_markdown_is_for_the_columns_too(page: Page, add: Callable[..., int]) -> None:
-    tick(page, add("marked.tsv", text="**bold** words"))
-    column = page.beside.columns.systems[2]
-    assert column.text.text == "**bold** words"
-    page.press("M")
-    assert column.text.text == "bold words"
+    assert not own.buttons.labels[other].isChecked()
+    assert f"Label {LABEL_WORDS[other]} by Ada, " in page.beside.columns.texts[0].remark

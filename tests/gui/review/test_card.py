@@ -12,8 +12,14 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, Explanation, Judgment, RawPrediction
 from engine.core.methods import raw_prediction_of
-from gui.review.card import MethodsView, OrderBars, OrdersView, own_shares, said_of_each
-from gui.review.judgment_card import JudgmentCard
+from gui.review.judgment_card import (
+    JudgmentCard,
+    MethodsView,
+    OrderBars,
+    OrdersView,
+    own_shares,
+    said_of_each,
+)
 from gui.review.session import ReviewedJudgment
 from gui.widgets.actions import controls
 from gui.widgets.text_views import TextPane
@@ -24,7 +30,7 @@ from tests.steps import CHAIN_OF_THOUGHT, judge_in_methods
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
-LETTERS = [RawPrediction(order, (-0.1, -3.0, -4.0, -5.0)) for order in Order]
+LETTERS = tuple(RawPrediction(order, (-0.1, -3.0, -4.0, -5.0)) for order in Order)
 
 
 def logs(*probabilities: float) -> tuple[float, ...]:
@@ -64,24 +70,24 @@ def view(qtbot: QtBot) -> MethodsView:
     return view
 
 
-def test_each_way_has_a_bar_in_each_order_below_what_all_say_together(view: MethodsView) -> None:
+def names(view: MethodsView) -> list[list[str]]:
+    """Those of the bars, by order."""
+    told = (view.bars[order].toolTip().split(">")[1].splitlines() for order in Order)
+    return [[line.split(":")[0] for line in lines] for lines in told]
+
+
+def test_each_way_has_a_bar_in_each_order_and_one_alone_takes_no_room(view: MethodsView) -> None:
     view.show_raw_predictions([*LETTERS, absolute(Order.AB, 0.9, 0.2), absolute(Order.BA, 0.3, 0.8)])
     assert not view.isHidden()
-    for order in Order:
-        names = [line.split(":")[0] for line in view.bars[order].toolTip().split(">")[1].splitlines()]
-        assert names == ["all methods", "label tokens", "pointwise yes/no"]
+    assert names(view) == [["all methods", "label tokens", "pointwise yes/no"]] * 2
     assert view.bars[Order.AB].accessibleName().startswith("A shown first: all methods: A ")
     view.grab()  # painted without an error
-
-
-def test_one_method_takes_no_room_nor_a_second_order_that_was_not_read(view: MethodsView) -> None:
-    for one in (LETTERS, []):
+    for one in (LETTERS, ()):
         view.show_raw_predictions(one)
         assert view.isHidden()
     view.show_raw_predictions([LETTERS[0], absolute(Order.AB, 0.9, 0.2)])
     view.show()
-    assert view.bars[Order.AB].isVisible()
-    assert not view.bars[Order.BA].isVisible()
+    assert [view.bars[order].isVisible() for order in (Order.AB, Order.BA)] == [True, False]
 
 
 def test_a_label_of_a_submission_in_a_panel_was_not_read_in_an_order_or_a_way(view: MethodsView) -> None:
@@ -89,9 +95,7 @@ def test_a_label_of_a_submission_in_a_panel_was_not_read_in_an_order_or_a_way(vi
     label = RawPrediction(Order.AB, (-3.4, -0.1, -3.4, -3.4), judge=2, label_alone=True)
     view.show_raw_predictions([*read, label])
     assert not view.isHidden()
-    for order in Order:
-        names = [line.split(":")[0] for line in view.bars[order].toolTip().split(">")[1].splitlines()]
-        assert names == ["judge 1, label tokens"]
+    assert names(view) == [["judge 1, label tokens"]] * 2
     assert view.words.text().startswith("Judge 2, a submission, has only a label: B")
     view.show_raw_predictions([label, replace(label, judge=1)])
     view.show()
@@ -171,54 +175,43 @@ def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
     assert order[order.index(page.window().focusWidget()) + 1] is reasoning_samples.panes[0].view
 
 
-def test_a_run_of_letters_alone_shows_no_ways(page: Page) -> None:
-    assert not page.desk.card.each_method.isVisible()
-    assert not page.desk.card.body.methods.isVisible()
-    page.desk.card.toggle_methods()
-    assert not page.desk.card.body.at_methods
-
-
 A, B, GOOD, _ = Preference
 
 
-@pytest.mark.parametrize(
-    ("label", "text", "stale"),
-    [
+@pytest.fixture
+def card(qtbot: QtBot) -> JudgmentCard:
+    made = JudgmentCard()
+    qtbot.addWidget(made)
+    return made
+
+
+def test_the_card_says_of_the_text_for_the_label_in_force(card: JudgmentCard) -> None:
+    written = (Explanation("A is safe.", A), Explanation("B is safer", B, cut=True))
+    judgment = Judgment("1", "safety", B, (0.1, 0.7, 0.1, 0.1), None, 0.9, LETTERS[:1], written)
+    for label, text, stale in (
         (A, "A is safe.", ""),
         (B, "B is safer (cut at the length limit)", ""),
         (GOOD, "A is safe.", "written for another label: A"),
-    ],
-)
-def test_the_card_says_of_the_text_for_the_label_in_force(
-    qtbot: QtBot, label: Preference, text: str, stale: str
-) -> None:
-    card = JudgmentCard()
-    qtbot.addWidget(card)
-    written = (Explanation("A is safe.", A), Explanation("B is safer", B, cut=True))
-    reading = RawPrediction(Order.AB, (-2.0, -0.3, -2.0, -3.0))
-    judgment = Judgment("1", "safety", B, (0.1, 0.7, 0.1, 0.1), None, 0.9, (reading,), written)
-    explanation = judgment.explanation_for(label)
-    assert explanation is not None
-    card.show_judgment(
-        ReviewedJudgment(judgment=judgment, label=label, explanation=explanation.text, stale=bool(stale))
-    )
-    assert card.explanation.text() == text
-    assert (card.stale.text if not card.stale.isHidden() else "") == stale
+    ):
+        explanation = judgment.explanation_for(label)
+        assert explanation is not None
+        card.show_judgment(
+            ReviewedJudgment(judgment, label=label, explanation=explanation.text, stale=bool(stale))
+        )
+        assert card.explanation.text() == text
+        assert (card.stale.text if not card.stale.isHidden() else "") == stale
 
 
-@pytest.mark.parametrize(
-    ("judges", "missing", "differ", "pill"),
-    [(1, 2, None, "⚖ 1 of 3 judges"), (2, 1, True, "⚖ judges differ"), (3, 0, False, "")],
-)
-def test_the_card_says_how_many_judges_of_a_panel_decided(
-    qtbot: QtBot, judges: int, missing: int, differ: bool | None, pill: str
-) -> None:
-    card = JudgmentCard()
-    qtbot.addWidget(card)
-    judgment = Judgment("1", "safety", A, (0.5, 0.2, 0.2, 0.1), None, None, (), judges_differ=differ)
-    judgment = replace(judgment, judges=judges, judges_missing=missing)
-    card.show_judgment(ReviewedJudgment(judgment=judgment, label=A))
-    assert (card.flipped.text if not card.flipped.isHidden() else "") == pill
+def test_the_card_says_how_many_judges_of_a_panel_decided(card: JudgmentCard) -> None:
+    judgment = Judgment("1", "safety", A, (0.5, 0.2, 0.2, 0.1), None, None, ())
+    for judges, missing, differ, pill in (
+        (1, 2, None, "⚖ 1 of 3 judges"),
+        (2, 1, True, "⚖ judges differ"),
+        (3, 0, False, ""),
+    ):
+        judged = replace(judgment, judges=judges, judges_missing=missing, judges_differ=differ)
+        card.show_judgment(ReviewedJudgment(judged, label=A))
+        assert (card.flipped.text if not card.flipped.isHidden() else "") == pill
 
 
 @pytest.mark.parametrize("order", list(Order))
@@ -230,25 +223,20 @@ def test_the_shares_of_a_reading_are_those_of_its_own_responses(order: Order) ->
     assert shares[best] / shares[best.swapped] == pytest.approx(2.718281828)
 
 
-def test_an_order_that_was_not_read_is_named(qtbot: QtBot) -> None:
-    bars = OrderBars()
-    qtbot.addWidget(bars)
-    first, second = (RawPrediction(order, (-0.1, -3.0, -4.0, -5.0)) for order in Order)
-    bars.show_raw_predictions([first])
+def test_an_order_that_was_not_read_is_named_and_one_order_is_not_called_both(qtbot: QtBot) -> None:
+    bars, view = OrderBars(), OrdersView()
+    for made in (bars, view):
+        qtbot.addWidget(made)
+    bars.show_raw_predictions(LETTERS[:1])
     assert "B shown first: not used" in bars.accessibleName()
     one = bars.sizeHint().height()
     bars.grab()  # painted without an error
-    bars.show_raw_predictions([first, second])
+    bars.show_raw_predictions(LETTERS)
     assert "not used" not in bars.accessibleName()
     assert bars.sizeHint().height() == one
     bars.show_raw_predictions([])
     assert bars.accessibleName() == "Orders: none"
-
-
-def test_one_order_is_not_called_both(qtbot: QtBot) -> None:
-    view = OrdersView()
-    qtbot.addWidget(view)
-    view.show_raw_predictions([RawPrediction(Order.AB, (-0.1, -3.0, -4.0, -5.0))], (0.7, 0.1, 0.1, 0.1))
+    view.show_raw_predictions(LETTERS[:1], (0.7, 0.1, 0.1, 0.1))
     assert list(view.titles) == ["A shown first", "Only this order was used"]
     view.show_raw_predictions([], (0.7, 0.1, 0.1, 0.1), panel=True)
     assert list(view.titles) == ["All judges"]

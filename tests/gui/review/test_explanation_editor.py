@@ -1,9 +1,8 @@
 """Explanations written on the Review page: saved, kept as drafts, never lost."""
 
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 
 from engine.core.items import Preference
@@ -44,47 +43,39 @@ def test_the_line_that_is_written_is_in_sight_in_a_low_window(page: Page) -> Non
     page.until(in_sight)
 
 
-def test_esc_leaves_a_draft_that_e_opens_again(page: Page) -> None:
+def test_esc_leaves_a_draft_that_is_marked_and_opened_by_e_until_it_is_saved(
+    page: Page,
+) -> None:
+    [begun] = [button for button in page.desk.strip.buttons if button.isChecked()]
     page.write("half a thought")
     page.qtbot.keyClick(page.desk.card.editor.field, Qt.Key.Key_Escape)
     assert not page.desk.card.editing
     assert "draft" in page.desk.card.by.text()
-    page.press("JKE")
-    assert page.desk.card.editor.text == "half a thought"
-    assert not page.overrides
-
-
-def test_a_draft_is_marked_at_its_criterion_until_it_is_saved(page: Page) -> None:
-    [begun] = [button for button in page.desk.strip.buttons if button.isChecked()]
-    page.write("half a thought")
-    page.qtbot.keyClick(page.desk.card.editor.field, Qt.Key.Key_Escape)
     page.press("JK")
     assert [button for button in page.desk.strip.buttons if "*" in button.text()] == [begun]
     assert begun.accessibleName().endswith(", a draft of yours")
     page.press("E")
+    assert page.desk.card.editor.text == "half a thought"
+    assert not page.overrides
     page.overriding(lambda: page.save(page.desk.card.editor.field))
     assert "*" not in begun.text()
     assert "draft" not in begun.accessibleName()
 
 
-def test_what_is_written_is_saved_when_one_moves_on(page: Page) -> None:
+def test_what_is_written_is_saved_when_one_moves_on_and_what_is_refused_is_there_again(page: Page) -> None:
     item_id = page.item
-    page.write("Written before moving on.")
+    page.write("nan")
+    with page.signal(page.workspace.problem) as problem:
+        page.desk.card.editor.saved.emit()
+    assert "nan" in str(problem.args[0])
+    assert (page.desk.card.editing, page.desk.card.editor.text) == (True, "nan")
+    assert not page.overrides
+    page.desk.card.editor.field.setPlainText("Written before moving on.")
     page.overriding(lambda: page.list.step(1))
-    assert [(override.item_id, override.explanation) for override in page.overrides] == [
+    assert [(each.item_id, each.explanation) for each in page.overrides] == [
         (item_id, "Written before moving on.")
     ]
     assert page.session._drafts.of(1, JudgmentKey(item_id, "safety")) is None
-
-
-def test_an_explanation_that_is_refused_is_there_again(page: Page) -> None:
-    page.write("nan")
-    with page.signal(page.workspace.problem) as problem:
-        page.desk.card.editor.saved.emit("nan")
-    assert "nan" in str(problem.args[0])
-    assert page.desk.card.editing
-    assert page.desk.card.editor.text == "nan"
-    assert not page.overrides
 
 
 def filters_that_leave_it_out(page: Page) -> None:
@@ -92,38 +83,23 @@ def filters_that_leave_it_out(page: Page) -> None:
     page.list.list_again()
 
 
-@pytest.mark.parametrize(
-    "refresh",
-    [
-        lambda page: page.workspace.read_run_again(),
-        lambda page: page.workspace.gold_changed.emit(),
-        lambda page: page.list.list_again(),
-        filters_that_leave_it_out,
-    ],
-    ids=["run read again", "other labels", "listed again", "listed no more"],
-)
-def test_no_refresh_saves_closes_or_changes_what_is_being_written(
-    page: Page, refresh: Callable[[Page], object]
-) -> None:
+def test_no_refresh_saves_closes_or_changes_what_is_being_written(page: Page) -> None:
     page.press("JJ3")
-    item_id = page.item
-    field = page.write("half a sente")
-    page.listing(lambda: refresh(page))
-    assert page.window().focusWidget() is field
-    page.qtbot.keyClick(field, "N")
-    assert (page.desk.writing, field.toPlainText()) == (True, "Nhalf a sente")
-    assert (page.session.item_id, page.session.criterion, page.desk.isEnabled()) == (
-        item_id,
-        "truthfulness",
-        True,
-    )
+    item_id, field = page.item, page.write("")
+    for refresh in (
+        page.workspace.read_run_again,
+        page.workspace.gold_changed.emit,
+        page.list.list_again,
+        partial(filters_that_leave_it_out, page),
+    ):
+        page.listing(refresh)
+        assert page.window().focusWidget() is field
+        page.qtbot.keyClick(field, "N")
+        assert (page.desk.writing, page.desk.isEnabled()) == (True, True)
+        assert page.session.key == JudgmentKey(item_id, "truthfulness")
     page.overriding(lambda: page.save(field))
     [stored] = page.overrides
-    assert (stored.item_id, stored.criterion, stored.explanation) == (
-        item_id,
-        "truthfulness",
-        "Nhalf a sente",
-    )
+    assert (stored.key, stored.explanation) == (JudgmentKey(item_id, "truthfulness"), "NNNN")
 
 
 def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters(
@@ -161,14 +137,14 @@ def test_keys_go_to_the_list_by_e_to_the_editor_and_there_back_on_the_page_while
     assert (field.toPlainText(), page.window().focusWidget()) == ("in the midst", field)
 
 
-@pytest.mark.parametrize("end", ["save", "leave"])
-def test_space_after_writing_overrides_no_label(page: Page, end: str) -> None:
-    field = page.write("Done.")
-    if end == "save":
-        page.overriding(lambda: page.save(field))
-    else:
-        page.qtbot.keyClick(field, Qt.Key.Key_Escape)
-    focused = page.window().focusWidget()
-    assert focused is page.list.view
-    page.qtbot.keyClick(focused, Qt.Key.Key_Space)
+def test_space_after_writing_overrides_no_label(page: Page) -> None:
+    for save in (True, False):
+        field = page.write("Done.")
+        if save:
+            page.overriding(partial(page.save, field))
+        else:
+            page.qtbot.keyClick(field, Qt.Key.Key_Escape)
+        focused = page.window().focusWidget()
+        assert focused is page.list.view
+        page.qtbot.keyClick(focused, Qt.Key.Key_Space)
     assert all(override.preference is None for override in page.overrides)

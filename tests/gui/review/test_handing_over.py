@@ -1,8 +1,8 @@
-"""File > Export > My labels, with texts only where a person ticks it, and File > Add labels of others.
-
-These are counted, asked about, added, shown at once.
+"""File > Export > My annotations, with texts only where it is ticked, and File > Import annotations: those of
+others are counted, asked about, added, shown at once.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,12 +13,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.judgments import JudgmentKey
-from engine.results.annotation_file import (
-    AnnotationFile,
-    annotation_file,
-    load_annotation_file,
-    save_annotation_file,
-)
+from engine.results.annotation_file import annotation_file, load_annotation_file, save_annotation_file
 from engine.store.run_store import RunStore
 from gui.review import annotation_exchange
 from gui.review.annotation_exchange import AddWordsDialog, AnnotationExchange, ExportWordsDialog
@@ -32,17 +27,26 @@ KEY = JudgmentKey("1", "safety")
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> AnnotationExchange:
-    """A window on which Ada labelled the first of 20 items."""
+def space(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> Workspace:
+    """One in which Ada labelled the first of 20 items."""
     laptop = Laptop(tmp_path / "desk")
     laptop.label(1, GOOD, "Ada")
     workspace.store_path = workspace.words._store_path = workspace.watch._store_path = laptop.path
     workspace.set_author("Ada")
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)
+    return workspace
+
+
+@pytest.fixture
+def desk(
+    qtbot: QtBot, space: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AnnotationExchange:
+    """Its window, in which the file to be written is always `mine.json`."""
+    monkeypatch.setattr(annotation_exchange, "ask_target", lambda *_asked: tmp_path / "mine.json")
     window = QWidget()
     qtbot.addWidget(window)
-    return AnnotationExchange(workspace, window)
+    return AnnotationExchange(space, window)
 
 
 def file_of(folder: Path, name: str) -> Path:
@@ -57,82 +61,72 @@ def file_of(folder: Path, name: str) -> Path:
 
 
 def opened(qtbot: QtBot, desk: AnnotationExchange, path: Path) -> AddWordsDialog:
-    """The dialog that counts a file."""
     desk.count([path])
     qtbot.waitUntil(lambda: desk.dialog is not None)
     assert desk.dialog is not None
     return desk.dialog
 
 
-def asked_before_export(desk: AnnotationExchange) -> ExportWordsDialog:
+def asked(desk: AnnotationExchange) -> ExportWordsDialog:
     """The dialog that comes before a file is named."""
     desk.export_mine()
     assert desk.asking is not None
     return desk.asking
 
 
-def space_of(desk: AnnotationExchange) -> Workspace:
-    return desk._workspace
-
-
-def test_my_labels_are_written_to_a_file(qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    with qtbot.waitSignal(space_of(desk).notice) as told:
-        desk.export_mine(path=path)
-    said = told.args[0]
-    assert isinstance(said, Message)
-    assert said.text == "Written: mine.json\n1 annotation of Ada on 1 item. It holds no texts of the dataset."
-    made: AnnotationFile = load_annotation_file(path)
-    assert made.annotators == ("Ada",)
+def problem(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> str:
+    with qtbot.waitSignal(space.problem) as told:
+        act()
+    return str(told.args[0])
 
 
 def test_texts_of_the_dataset_go_along_only_where_it_is_ticked(
-    qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, space: Workspace, desk: AnnotationExchange, tmp_path: Path
 ) -> None:
-    space, path = space_of(desk), tmp_path / "mine.json"
-    monkeypatch.setattr(annotation_exchange, "ask_target", lambda *_asked: path)
     assert space.run is not None
     space.run = replace(space.run, dataset=dataset({"safety": [GOOD] * 20}))
     for ticked, said in (
         (False, "It holds no texts of the dataset."),
         (True, "It holds the instruction and both responses of each of them."),
     ):
-        dialog = asked_before_export(desk)
+        dialog = asked(desk)
         assert not dialog.tick.isChecked()
         dialog.tick.setChecked(ticked)
         with qtbot.waitSignal(space.notice) as told:
             qtbot.keyClick(dialog.tick, Qt.Key.Key_Return)
         assert isinstance(message := told.args[0], Message)
-        assert message.text.endswith(said)
-        assert [item.output_a for item in load_annotation_file(path).texts.values()] == ["a"] * ticked
+        assert message.text == f"Written: mine.json\n1 annotation of Ada on 1 item. {said}"
+        made = load_annotation_file(tmp_path / "mine.json")
+        assert made.annotators == ("Ada",)
+        assert [item.output_a for item in made.texts.values()] == ["a"] * ticked
 
 
 def test_nothing_is_written_where_the_question_is_left_nor_texts_that_are_not_at_hand(
-    desk: AnnotationExchange, monkeypatch: pytest.MonkeyPatch
+    desk: AnnotationExchange, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(
-        annotation_exchange, "ask_target", lambda *_asked: pytest.fail("no file is asked for")
-    )
-    dialog = asked_before_export(desk)
+    dialog = asked(desk)
     assert not dialog.tick.isEnabled()
     assert "not loaded" in shown_text(dialog)
     dialog.reject()
     assert desk.asking is None
+    assert not (tmp_path / "mine.json").exists()
 
 
-def test_who_said_nothing_has_nothing_to_export(
-    qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path
+def test_who_said_nothing_has_nothing_to_export_and_a_file_that_is_none_is_told(
+    qtbot: QtBot, space: Workspace, desk: AnnotationExchange, tmp_path: Path
 ) -> None:
-    space_of(desk).set_author("Dee")
-    with qtbot.waitSignal(space_of(desk).problem) as problem:
-        desk.export_mine(path=tmp_path / "mine.json")
-    assert "has no annotations of Dee" in str(problem.args[0])
+    space.set_author("Dee")
+    assert "has no annotations of Dee" in problem(qtbot, space, asked(desk).accept)
+    path = tmp_path / "labels.json"
+    path.write_text("{}", "utf-8")
+    assert "annotation file" in problem(qtbot, space, lambda: desk.count([path]))
+    assert desk.dialog is None
 
 
 def test_labels_of_others_are_counted_and_then_shown_at_once(
-    qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path
+    qtbot: QtBot, space: Workspace, desk: AnnotationExchange, tmp_path: Path
 ) -> None:
-    space, dialog = space_of(desk), opened(qtbot, desk, file_of(tmp_path, "Ben"))
+    dialog = opened(qtbot, desk, file_of(tmp_path, "Ben"))
     dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel).click()
     with RunStore(space.store_path) as store:
         assert annotation_file(store, 1).annotators == ("Ada",)
@@ -148,9 +142,9 @@ def test_labels_of_others_are_counted_and_then_shown_at_once(
 
 
 def test_a_namesake_is_asked_about_before_anything_is_added(
-    qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path
+    qtbot: QtBot, space: Workspace, desk: AnnotationExchange, tmp_path: Path
 ) -> None:
-    space, dialog = space_of(desk), opened(qtbot, desk, file_of(tmp_path, "Ada"))
+    dialog = opened(qtbot, desk, file_of(tmp_path, "Ada"))
     [question] = dialog.questions
     assert not dialog.add.isEnabled()
     assert dialog.status.text() == "1 name is still to be decided."
@@ -164,12 +158,3 @@ def test_a_namesake_is_asked_about_before_anything_is_added(
         dialog.add.click()
     assert space.run is not None
     assert space.run.results.reviews.annotators == ("Ada", "Ada of the lab")
-
-
-def test_a_file_that_is_none_is_told(qtbot: QtBot, desk: AnnotationExchange, tmp_path: Path) -> None:
-    path = tmp_path / "labels.json"
-    path.write_text("{}", "utf-8")
-    with qtbot.waitSignal(space_of(desk).problem) as problem:
-        desk.count([path])
-    assert "annotation file" in str(problem.args[0])
-    assert desk.dialog is None

@@ -18,10 +18,9 @@ from gui.window.dialogs import SettingsDialog
 from gui.window.frame import MainWindow
 from gui.window.start import PopupKeys
 from gui.workspace.state import NEXT_CRITERION, State
-from tests.gui.review.steps import Page, judge_hostile_items
+from tests.gui.review.steps import KEYS, Page, judge_hostile_items
 
 CTRL = Qt.KeyboardModifier.ControlModifier
-_LETTERS = {Preference.A: "A", Preference.B: "B", Preference.BOTH_GOOD: "G", Preference.BOTH_BAD: "X"}
 
 
 class Keyboard:
@@ -43,7 +42,6 @@ class Keyboard:
             QTest.keyClick(window, getattr(Qt.Key, f"Key_{plain}"), modifier)
 
     def type(self, text: str) -> None:
-        """A text into the field that has the focus."""
         focused = QApplication.focusWidget()
         assert focused is not None
         QTest.keyClicks(focused, text)
@@ -70,7 +68,7 @@ def shows_run(page: Page, run_id: int) -> bool:
     return page.session.run_id == run_id
 
 
-def test_no_key_of_the_page_works_while_a_list_is_open(page: Page, keys: Keyboard) -> None:
+def test_an_item_is_confirmed_by_one_key_but_by_none_while_a_list_is_open(page: Page, keys: Keyboard) -> None:
     item, order = page.item, page.list.filters.order
     order.setFocus()
     order.showPopup()
@@ -80,12 +78,9 @@ def test_no_key_of_the_page_works_while_a_list_is_open(page: Page, keys: Keyboar
     keys.press("Escape")
     assert (page.reviewer.progress.state(item), page.session.undo().undo) == (ReviewState.TO_DO, ())
     assert page.item == item
-
-
-def test_an_item_is_confirmed_by_one_key(page: Page, keys: Keyboard) -> None:
-    item = page.item
+    page.take_focus()
     keys.press("Return")
-    assert (page.reviewer.progress.state(item), keys.count) == (ReviewState.DONE, 1)
+    assert page.reviewer.progress.state(item) is ReviewState.DONE
     assert page.item != item
 
 
@@ -117,7 +112,7 @@ def test_all_five_labels_and_the_confirmation_take_at_most_seven_keys(
     page.reviewer.switch_blind(blind)
     page.until(lambda: not page.list._listing.busy)
     item = page.item
-    keys.press(first, *(_LETTERS[label] for label in (*PREFERENCES, Preference.A)), "Return")
+    keys.press(first, *(KEYS[label] for label in (*PREFERENCES, Preference.A)), "Return")
     assert keys.count <= 7
     assert page.reviewer.progress.state(item) is ReviewState.DONE
     assert page.item != item
@@ -159,27 +154,23 @@ def test_an_item_that_one_comes_back_to_has_the_criterion_open_that_it_had(
 
 
 def test_a_key_without_a_meaning_here_says_so(page: Page, keys: Keyboard) -> None:
-    for pressed, words in (
-        ("W", "one elicitation method"),
-        ("9", "5 criteria"),
-        ("K", "first item"),
-        ("H", "has not been changed"),
-    ):
+    def says(pressed: str, words: str) -> None:
         keys.said.clear()
         keys.press(pressed)
         assert [said for said in keys.said if words in said], (pressed, keys.said)
+
+    says("W", "one elicitation method")
+    says("9", "5 criteria")
+    says("K", "first item")
+    says("H", "has not been changed")
     keys.press("V")
     for pressed in ("Space", "F", "W"):
-        keys.said.clear()
-        keys.press(pressed)
-        assert [said for said in keys.said if "V" in said], (pressed, keys.said)
+        says(pressed, "V")
     page.list.filters.search.setText("no text has this")
     page.until(lambda: page.list.shown == 0)
     page.take_focus()
     for pressed in ("A", "Return", "1", "N", "P"):
-        keys.said.clear()
-        keys.press(pressed)
-        assert [said for said in keys.said if "No item" in said], (pressed, keys.said)
+        says(pressed, "No item")
 
 
 def test_earlier_changes_open_by_a_key_and_by_the_mouse(page: Page, keys: Keyboard) -> None:
@@ -275,9 +266,12 @@ def told(page: Page) -> str:
     return f"Item {page.item}: {page.reading.instruction.text}"
 
 
-def test_each_item_that_keys_lead_to_is_told_and_a_criterion_with_its_label(
+def test_each_item_that_keys_lead_to_is_told_and_a_criterion_with_its_label_but_nothing_again(
     page: Page, said: list[str]
 ) -> None:
+    page.listing(page.list.list_again)
+    page.desk.show_changes()
+    assert said == []
     first = told(page)
     page.press("J")
     assert said == [told(page)]
@@ -292,9 +286,13 @@ def test_each_item_that_keys_lead_to_is_told_and_a_criterion_with_its_label(
     page.press("12")
     assert page.session.shown is not None
     assert said[-1] == f"Naturalness: {LABEL_WORDS[page.session.shown.label]}"
+    said.clear()
+    page.hide()
+    page.list.step(1)
+    assert said == []  # nobody sees it
 
 
-def test_a_label_key_tells_the_label_once_it_counts(page: Page, said: list[str]) -> None:
+def test_a_label_and_an_explanation_are_told_once_they_count(page: Page, said: list[str]) -> None:
     page.press("1")
     page.override("X")
     assert said[-1] == "Relevance: both bad"
@@ -302,26 +300,14 @@ def test_a_label_key_tells_the_label_once_it_counts(page: Page, said: list[str])
     page.press("U")
     page.until(lambda: said[-1] != "Relevance: both bad")
     assert said[-1].startswith("Relevance: ")
-
-
-def test_an_explanation_is_told_once_it_counts(page: Page, said: list[str]) -> None:
-    page.write("Neither says it.")
-    page.overriding(lambda: page.save(page.desk.card.editor.field))
+    page.wait_for_list()
+    said.clear()
+    page.explain("Neither says it.")
     assert said == ["Explanation: Neither says it."]
     page.press("U")
     page.until(lambda: len(said) > 1)
     assert said[1].startswith("Explanation: ")
     assert said[1] != said[0]
-
-
-def test_what_is_shown_again_and_what_nobody_sees_is_not_told(page: Page, said: list[str]) -> None:
-    page.list.list_again()
-    with page.signal(page.list.chosen):
-        pass
-    page.desk.show_changes()
-    page.hide()
-    page.list.step(1)
-    assert said == []
 
 
 def test_what_the_status_bar_says_is_told(qtbot: QtBot, tmp_path_factory: pytest.TempPathFactory) -> None:

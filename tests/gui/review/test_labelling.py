@@ -22,15 +22,18 @@ from engine.store.run_store import RunStore
 from gui.review.judgment_desk import NEXT_ITEM
 from gui.workspace.state import NEXT_CRITERION
 from gui.workspace.workspace import Workspace
-from tests.gui.review.steps import Open, Page, choose_criterion, open_panel
+from tests.gui.review.steps import Open, Page, choose_criterion, open_panel, pick
 
-A, B, GOOD = Preference.A, Preference.B, Preference.BOTH_GOOD
+A, B, GOOD, BAD = Preference
 RELEVANCE, NATURALNESS = "relevance", "naturalness"
 
 
-@pytest.fixture(params=[False, True], ids=["not blind", "blind"])
-def blind(request: pytest.FixtureRequest) -> bool:
-    return bool(request.param)
+@pytest.fixture
+def blind() -> bool:
+    return False
+
+
+also_blind = pytest.mark.parametrize("blind", [False, True], ids=["not blind", "blind"])
 
 
 @pytest.fixture
@@ -56,34 +59,33 @@ def labels(page: Page) -> dict[str, list[tuple[str, HumanLabel]]]:
     return found
 
 
-def test_each_label_and_enter_is_of_the_chosen_criterion_of_another_item(on_relevance: Page) -> None:
-    page, items = on_relevance, []
+@also_blind
+def test_each_label_and_enter_is_of_the_chosen_criterion_of_another_item(
+    on_relevance: Page, blind: bool
+) -> None:
+    page, items, notes = on_relevance, [], on_relevance.told()
     for key in "ABG":
         items.append(page.item)
         page.press(key)
         page.confirm()
     assert items == ["1", "2", "3"]
-    assert labels(page) == {"1": [(RELEVANCE, A)], "2": [(RELEVANCE, B)], "3": [(RELEVANCE, GOOD)]}
+    given = {"1": [(RELEVANCE, A)], "2": [(RELEVANCE, B)], "3": [(RELEVANCE, GOOD)]}
+    assert labels(page) == given
     assert page.reviews.state("1", "Ada") is ReviewState.TO_DO
     assert page.list.queue.text.text() == "3 of 30 done on relevance, 27 left"
+    effective = page.session.effective_labels()[RELEVANCE]
+    page.confirm()  # without a label of his own
+    if blind:
+        assert notes[-1] == "Label it first: relevance."
+        assert (page.item, page.session.criterion) == ("4", RELEVANCE)
+    else:
+        assert page.item == "5"
+        assert labels(page) == {**given, "4": [(RELEVANCE, effective)]}
     choose_criterion(page, NATURALNESS)
     assert page.list.queue.text.text() == "0 of 30 done on naturalness, 30 left"
 
 
-def test_enter_alone_confirms_the_chosen_criterion_or_asks_for_its_label(
-    on_relevance: Page, blind: bool
-) -> None:
-    page, notes = on_relevance, on_relevance.told()
-    effective = page.session.effective_labels()[RELEVANCE]
-    page.confirm()
-    if blind:
-        assert notes[-1] == "Label it first: relevance."
-        assert (page.item, page.session.criterion) == ("1", RELEVANCE)
-    else:
-        assert page.item == "2"
-        assert labels(page) == {"1": [(RELEVANCE, effective)]}
-
-
+@also_blind
 def test_the_last_criterion_of_an_item_closes_it_for_all_of_them(on_relevance: Page) -> None:
     page = on_relevance
     for criterion in page.session.criteria:
@@ -96,11 +98,13 @@ def test_the_last_criterion_of_an_item_closes_it_for_all_of_them(on_relevance: P
     assert page.list.queue.text.text().startswith("1 of 30 done on ")
 
 
-def test_a_label_of_the_chosen_criterion_is_taken_back_by_u_and_not_by_t(on_relevance: Page) -> None:
-    page, notes = on_relevance, on_relevance.told()
+def test_a_label_of_the_chosen_criterion_is_taken_back_by_u_and_not_by_t_nor_counted_if_it_is_not_kept(
+    on_relevance: Page,
+) -> None:
+    page, notes, text = on_relevance, on_relevance.told(), on_relevance.list.queue.text
     page.press("S")
     page.list.choose("1")
-    assert page.list.queue.text.text() == "0 of 30 done on relevance, 1 skipped, 29 left"
+    assert text.text() == "0 of 30 done on relevance, 1 skipped, 29 left"
     page.press("TA")
     assert labels(page) == {"1": [(RELEVANCE, A)]}
     assert page.list.queue.again.isHidden()
@@ -108,24 +112,13 @@ def test_a_label_of_the_chosen_criterion_is_taken_back_by_u_and_not_by_t(on_rele
     assert notes[-1] == "You have labelled relevance: U undoes that, another label replaces it."
     page.press("U")
     assert labels(page) == {}
-    assert page.list.queue.text.text() == "0 of 30 done on relevance, 30 left"
-
-
-def test_a_key_right_after_the_choice_is_of_the_chosen_criterion(on_relevance: Page) -> None:
-    page, box = on_relevance, on_relevance.list.filters.criterion
-    box.setCurrentIndex(box.findData(NATURALNESS))
-    box.activated.emit(box.currentIndex())
-    page.press("A")  # while the list is still made
-    assert labels(page) == {"1": [(NATURALNESS, A)]}
-
-
-def test_what_cannot_be_kept_is_not_counted(on_relevance: Page) -> None:
-    page, key = on_relevance, JudgmentKey("1", RELEVANCE)
+    assert text.text() == "0 of 30 done on relevance, 30 left"
+    key = JudgmentKey("2", RELEVANCE)
     page.reviewer.blind.given.add(key)
-    page.reviewer.progress._follow("1")
-    assert page.list.queue.text.text().startswith("1 of 30")
+    page.reviewer.progress._follow("2")
+    assert text.text().startswith("1 of 30")
     page.workspace.unsaid.emit(new_override(*key, A, None, "Ada"))
-    assert page.list.queue.text.text().startswith("0 of 30")
+    assert text.text().startswith("0 of 30")
 
 
 def test_a_random_sample_of_one_criterion_is_gone_through_on_that_criterion(on_relevance: Page) -> None:
@@ -145,37 +138,18 @@ def test_a_random_sample_of_one_criterion_is_gone_through_on_that_criterion(on_r
     assert sorted(origins) == [(NATURALNESS, Origin.CHOSEN), *[(RELEVANCE, Origin.RANDOM)] * 2]
 
 
-# Going on by itself
-
-
-def test_the_list_goes_on_by_itself_after_a_label_of_the_chosen_criterion(on_relevance: Page) -> None:
-    page = on_relevance
+@also_blind
+def test_the_list_goes_on_by_itself_after_a_label_and_undo_is_of_the_item_that_was_left(
+    on_relevance: Page,
+) -> None:
+    page, notes = on_relevance, on_relevance.told()
     page.press("A")
     assert page.item == "1"
-    go_on_by_itself(page)
-    page.press("BGA")
-    assert labels(page) == {"1": [(RELEVANCE, B)], "2": [(RELEVANCE, GOOD)], "3": [(RELEVANCE, A)]}
-    assert (page.item, page.session.criterion) == ("4", RELEVANCE)
-
-
-def test_without_a_chosen_criterion_it_goes_on_after_the_last_open_one(page: Page, blind: bool) -> None:
-    page.reviewer.switch_blind(blind)
-    page.until(lambda: not page.list._listing.busy)
-    go_on_by_itself(page)
-    item = page.item
-    page.press("3ABGA")
-    assert page.item == item
-    page.press("B")
-    assert page.item != item
-    assert len(labels(page)[item]) == 5
-    assert page.reviews.state(item, "Ada") is ReviewState.DONE
-
-
-def test_undo_after_going_on_by_itself_is_of_the_item_that_was_left(on_relevance: Page) -> None:
-    page, notes = on_relevance, on_relevance.told()
+    page.press("U")
     go_on_by_itself(page)
     page.press("AB")
-    assert labels(page).keys() == {"1", "2"}
+    assert (page.item, page.session.criterion) == ("3", RELEVANCE)
+    assert labels(page) == {"1": [(RELEVANCE, A)], "2": [(RELEVANCE, B)]}
     assert page.desk.card.buttons.undo.isEnabled()
     page.press("U")
     assert (page.item, page.session.criterion) == ("2", RELEVANCE)
@@ -191,15 +165,23 @@ def test_undo_after_going_on_by_itself_is_of_the_item_that_was_left(on_relevance
     assert labels(page) == {"1": [(RELEVANCE, GOOD)]}
 
 
-def test_undo_after_the_last_criterion_opens_the_item_again(page: Page, blind: bool) -> None:
+@also_blind
+def test_without_a_chosen_criterion_it_goes_on_after_the_last_open_one_which_undo_opens_again(
+    page: Page, blind: bool
+) -> None:
     page.reviewer.switch_blind(blind)
     page.until(lambda: not page.list._listing.busy)
     go_on_by_itself(page)
     item, criteria = page.item, page.session.criteria
-    page.press("1ABGAB")
+    page.press("3ABGA")
+    assert page.item == item
+    page.press("B")
+    assert page.item != item
+    assert len(labels(page)[item]) == 5
+    assert page.reviews.state(item, "Ada") is ReviewState.DONE
     page.press("U")
-    assert (page.item, page.session.criterion) == (item, criteria[-1])
-    assert [criterion for criterion, _ in labels(page)[item]] == list(criteria[:-1])
+    assert (page.item, page.session.criterion) == (item, criteria[1])
+    assert {criterion for criterion, _ in labels(page)[item]} == {*criteria} - {criteria[1]}
     assert page.reviews.state(item, "Ada") is ReviewState.TO_DO
 
 
@@ -232,6 +214,7 @@ def test_a_submission_is_gone_through_on_one_criterion(page: Page) -> None:
     assert given.keys() == {JudgmentKey("1", RELEVANCE), JudgmentKey("2", RELEVANCE)}
 
 
+@also_blind
 def test_a_double_click_labels_or_confirms_one_item(on_relevance: Page, blind: bool) -> None:
     page = on_relevance
     go_on_by_itself(page)
@@ -275,6 +258,12 @@ def test_what_follows_a_label_is_remembered(page: Page) -> None:
     assert page.workspace.state.text(NEXT_CRITERION) == NEXT_ITEM
     page.press("L")
     assert notes[-1] == "After a label: stay on the criterion."
+    assert page.reviewer.adjudicate_button.isHidden()  # nobody differs
+    with RunStore(page.store) as opened:
+        opened.annotate(1, new_review("2", "Ada", confirmed={"safety": A}))
+        opened.annotate(1, new_review("2", "Ben", confirmed={"safety": B}))
+    assert page.reviews.differing == {JudgmentKey("2", "safety")}
+    assert page.reviews.proposed(JudgmentKey("2", "safety")) is None
 
 
 def test_opened_again_it_goes_on_where_the_chosen_criterion_is_to_do(
@@ -290,7 +279,6 @@ def test_opened_again_it_goes_on_where_the_chosen_criterion_is_to_do(
 
 
 def reviews(page: Page) -> Reviews:
-    """What people have said of run 1, once all of it is stored and shown."""
     page.until(lambda: page.workspace.words.count == 0)
     page.until(lambda: not page.list._listing.busy and not page.list._reading.busy)
     with RunStore(page.workspace.store_path) as opened:
@@ -310,28 +298,14 @@ def test_going_on_by_itself_agrees_with_nobody_else(page: Page) -> None:
     assert page.item != item
 
 
-def test_while_the_list_is_made_all_keys_are_of_the_criterion_that_was_chosen(page: Page) -> None:
-    choose_criterion(page, RELEVANCE)
-    page.list.choose("1")
-    go_on_by_itself(page)
-    box = page.list.filters.criterion
-    box.setCurrentIndex(box.findData(NATURALNESS))
-    box.activated.emit(box.currentIndex())
-    page.press("AB")
-    assert {key.criterion for key in reviews(page).labels["Ada"]} == {NATURALNESS}
-
-
 def test_a_label_of_the_moment_in_which_a_criterion_was_chosen_is_of_no_random_sample(page: Page) -> None:
     choose_criterion(page, RELEVANCE, ListOrder.RANDOM)
     page.press("A")
     reviews(page)
     page.list.view.setCurrentIndex(page.list.table.index(1, 0))
-    box = page.list.filters.criterion
-    box.setCurrentIndex(box.findData(NATURALNESS))
-    box.activated.emit(box.currentIndex())
+    pick(page.list.filters.criterion, NATURALNESS)
     page.press("B")
-    said = reviews(page)
-    (given,) = [each for each in said.overrides if each.criterion == NATURALNESS]
+    (given,) = [each for each in reviews(page).overrides if each.criterion == NATURALNESS]
     assert given.origin is Origin.CHOSEN  # the item above has no label on this criterion
 
 
@@ -351,26 +325,25 @@ def test_what_is_settled_is_no_label_of_whoever_settles(page: Page) -> None:
     assert page.list.queue.text.text().startswith("0 of")
 
 
-def test_undo_leaves_the_other_labels_that_wait_for_the_store(page: Page) -> None:
-    choose_criterion(page, RELEVANCE)
-    page.list.choose("1")
+def test_while_the_list_is_made_all_keys_are_of_the_criterion_that_was_chosen_and_undo_leaves_what_waits(
+    on_relevance: Page,
+) -> None:
+    page = on_relevance
     go_on_by_itself(page)
+    pick(page.list.filters.criterion, NATURALNESS)
+    page.press("AB")
+    assert labels(page) == {"1": [(NATURALNESS, A)], "2": [(NATURALNESS, B)]}
     with RunStore(page.workspace.store_path) as store, store._file.writing():
-        page.press("ABG")
-        page.press("U")
-        assert page.reviewer.blind.given >= {JudgmentKey("1", RELEVANCE), JudgmentKey("2", RELEVANCE)}
+        page.press("GABU")
+        assert page.reviewer.blind.given >= {JudgmentKey(item, NATURALNESS) for item in ("3", "4")}
 
 
-def beside_run_1(page: Page) -> int:
-    """Another run of the store, while run 1 is the open one; its number."""
-    space, other = page.workspace, open_panel(page.qtbot, page)
+def test_a_run_that_ended_waits_for_whoever_labels_until_another_window_deletes_it(
+    page: Page,
+) -> None:
+    space, ended = page.workspace, open_panel(page.qtbot, page)
     space.open_run(1)
     page.until(lambda: space.run is not None and space.run.id == 1)
-    return other
-
-
-def test_a_run_that_ended_waits_for_whoever_began_to_label_while_it_was_read(page: Page) -> None:
-    space, ended = page.workspace, beside_run_1(page)
     reviews(page)
     space.reviewing = False
     space.tell_begun()
@@ -380,20 +353,14 @@ def test_a_run_that_ended_waits_for_whoever_began_to_label_while_it_was_read(pag
     page.until(lambda: space.offered == ended)
     assert space.run is not None
     assert space.run.id == 1
-
-
-def test_a_run_that_another_window_deletes_is_offered_no_more(page: Page) -> None:
-    space, ended = page.workspace, beside_run_1(page)
     space.refresh_runs()
     page.until(lambda: ended in [run.id for run in space.runs])
-    space._offer(ended)
     with RunStore(page.store) as opened:
         opened.delete([ended])
     space.refresh_runs()
     page.until(lambda: space.offered is None)
 
 
-A, B, GOOD, BAD = Preference
 SAID = {  # by item and criterion, what Ada, Ben and Cleo say
     ("3", "safety"): (A, A, B),
     ("5", "safety"): (A, B, None),
@@ -433,26 +400,6 @@ def look_at(page: Page, item: str) -> None:
     page.list.choose(item)
     page.until(lambda: page.session.item_id == item)
     page.desk.choose_criterion("safety")
-
-
-def test_only_where_people_differ_can_anything_be_settled(page: Page) -> None:
-    assert page.reviewer.adjudicate_button.isHidden()
-
-
-def test_each_person_stands_beside_the_others_with_text_and_note(annotators: Page) -> None:
-    begin(annotators)
-    found = [each for each in annotators.beside.columns.texts if each.system in SAID_BY]
-    assert [(each.system, each.label, each.text, each.remark) for each in found] == [
-        ("Ada", A, None, ""),
-        ("Ben", A, None, "Note: Look at the dose."),
-        ("Cleo", B, "Cleo says why.", ""),
-    ]
-    [ben] = [each for each in found if each.system == "Ben"]
-    assert [word for word, *_ in ben.marks] == ["blind", "dose"]
-    own = annotators.beside.columns.own.shown
-    assert own is not None
-    assert own.system == "To adjudicate"
-    assert own.remark.startswith("Majority: A (2 of 3)")
 
 
 SAID_BY = ("Ada", "Ben", "Cleo")
@@ -502,18 +449,24 @@ def test_what_is_settled_is_locked_for_others_until_it_is_taken_back(annotators:
     assert annotators.reviews.adjudicated == {}
 
 
-def test_who_settles_does_not_label_blind(annotators: Page) -> None:
+def test_each_person_stands_beside_the_others_with_text_and_note_and_who_settles_is_not_blind(
+    annotators: Page,
+) -> None:
     annotators.reviewer.blind_button.click()
     begin(annotators)
     assert not annotators.reviewer.blind.on
+    found = [each for each in annotators.beside.columns.texts if each.system in SAID_BY]
+    assert [(each.system, each.label, each.text, each.remark) for each in found] == [
+        ("Ada", A, None, ""),
+        ("Ben", A, None, "Note: Look at the dose."),
+        ("Cleo", B, "Cleo says why.", ""),
+    ]
+    [ben] = [each for each in found if each.system == "Ben"]
+    assert [word for word, *_ in ben.marks] == ["blind", "dose"]
+    own = annotators.beside.columns.own.shown
+    assert own is not None
+    assert own.system == "To adjudicate"
+    assert own.remark.startswith("Majority: A (2 of 3)")
     annotators.reviewer.blind_button.click()
     assert not annotators.reviewer.adjudicate_button.isChecked()
     assert not annotators.session.adjudicating
-
-
-def test_confirmed_labels_differ_from_others_too(page: Page) -> None:
-    with RunStore(page.store) as opened:
-        opened.annotate(1, new_review("2", "Ada", confirmed={"safety": A}))
-        opened.annotate(1, new_review("2", "Ben", confirmed={"safety": B}))
-    assert page.reviews.differing == {JudgmentKey("2", "safety")}
-    assert page.reviews.proposed(JudgmentKey("2", "safety")) is None

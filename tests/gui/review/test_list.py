@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,33 +35,25 @@ def listed(page: Page) -> set[str]:
     return {item.item_id for item in page.list.table.listing.items}
 
 
-# Labels
-
-
-@pytest.mark.parametrize("whose", ["own", "label", "human"])
-def test_a_label_is_filtered_on_any_criterion_and_on_one(page: Page, whose: str) -> None:
-    field = {"own": "own", "label": "preference", "human": "human"}[whose]
-    having = [row for row in rows_of(page) if getattr(row, field) is B]
-    page.listing(lambda: pick(page.list.filters.labels[whose], "B"))
-    assert listed(page) == {row.item_id for row in having}
-    for _ in range(page.list.shown):
-        assert (page.session.criterion, page.item) in {(row.criterion, row.item_id) for row in having}
-        page.press("J")
-    page.listing(lambda: pick(page.list.filters.criterion, "safety"))
-    assert listed(page) == {row.item_id for row in having if row.criterion == "safety"}
-
-
-def test_labels_that_are_filtered_are_remembered(page: Page, open_page: Open) -> None:
+def test_a_label_is_filtered_on_any_criterion_and_on_one_and_remembered(page: Page, open_page: Open) -> None:
+    for whose, field in (("own", "own"), ("label", "preference"), ("human", "human")):
+        having = [row for row in rows_of(page) if getattr(row, field) is B]
+        page.listing(partial(pick, page.list.filters.labels[whose], "B"))
+        assert listed(page) == {row.item_id for row in having}
+        for _ in range(page.list.shown):
+            assert (page.session.criterion, page.item) in {(row.criterion, row.item_id) for row in having}
+            page.press("J")
+        page.listing(lambda: pick(page.list.filters.criterion, "safety"))
+        assert listed(page) == {row.item_id for row in having if row.criterion == "safety"}
+        page.listing(page.list.filters.clear)
     page.listing(lambda: pick(page.list.filters.labels["own"], "none"))
     page.list._all.click()
     page.listing(lambda: pick(page.list.filters.labels["human"], "both_good"))
     page.left()
-    again = open_page()
-    assert again.list.filters.request == Filters(human=GOOD)
+    assert open_page().list.filters.request == Filters(human=GOOD)
 
 
 def said(page: Page) -> list[str]:
-    """Which filters the folded panel says."""
     return [button.text() for button in page.list.filters.active.values() if button.isVisible()]
 
 
@@ -84,71 +77,38 @@ def test_filters_that_are_folded_away_are_said_and_ended_one_by_one(page: Page) 
     assert (said(page), filters.clear_all.isVisible(), page.list.shown) == ([], False, 30)
 
 
-def test_filters_end_with_the_run_that_they_were_made_for(
-    page: Page, tmp_path: Path, open_page: Open
-) -> None:
-    judge_hostile_items(tmp_path / "hostile.tsv", page.store)
-    filters, annotators = page.list.filters, page.list.annotators
-    page.listing(lambda: filters.search.setText("no such word"))
-    page.listing(filters.chips["overridden"].click)
-    page.listing(lambda: pick(annotators.state, "done"))
-    page.workspace.open_run(2)
-    page.until(lambda: page.list.shown == 2)
-    assert (filters.narrows, filters.search.text(), annotators.state.currentData()) == (False, "", None)
-    page.listing(filters.chips["unscored"].click)
-    page.left()
-    again = open_page()  # of run 1, as after a start at which another one is opened
-    page.until(lambda: again.list.shown == 30)
-    assert not again.list.filters.narrows
-
-
-# Sets
-
-
-def test_a_set_of_filters_is_listed_said_and_left(page: Page) -> None:
+def test_a_set_of_filters_is_listed_said_and_left_by_another_filter(page: Page) -> None:
     page.press("/")
     page.list.filters.search.setText("the")
-    wanted = Filters(criterion="relevance", human=A, label=A)
-    expected = {
-        row.item_id
-        for row in rows_of(page)
-        if (row.criterion, row.human, row.preference) == ("relevance", A, A)
-    }
+    wanted, line = Filters(criterion="relevance", human=A, label=A), page.list.wanted_line
+    found = ((row.item_id, row.criterion, row.human, row.preference) for row in rows_of(page))
+    expected = {item for item, *said in found if said == ["relevance", A, A]}
     page.list_wanted(WantedItems(1, wanted, "human A, judge A, on relevance"))
     assert listed(page) == expected
     assert page.list.filters.search.text() == ""
-    line = page.list.wanted_line
     assert line.isVisible()
     assert line.text.text() == f"{len(expected)} items: human A, judge A, on relevance"
     assert page.session.criterion == "relevance"
     page.listing(line.show_all.click)
     assert (line.isVisible(), page.list.shown) == (False, 30)
+    page.list_wanted(WantedItems(1, Filters(criterion="safety"), "on safety"))
+    page.listing(page.list.filters.chips["flipped"].click)
+    assert not line.isVisible()
 
 
-def test_items_by_id_are_listed_and_narrowed(page: Page) -> None:
-    ids = frozenset({"3", "7", "9", "no such item"})
+def test_items_by_id_are_listed_narrowed_and_not_remembered(page: Page, open_page: Open) -> None:
+    ids, line = frozenset({"3", "7", "9", "no such item"}), page.list.wanted_line
     wanted = WantedItems(1, Filters(ids=ids), "<b>where two systems differ</b>")
     page.list_wanted(wanted)
     assert listed(page) == {"3", "7", "9"}
-    line = page.list.wanted_line
     assert line.text.text() == "3 of 4 items: <b>where two systems differ</b>"
-    chip = page.list.filters.chips["unscored"]
-    page.listing(chip.click)
+    page.listing(page.list.filters.chips["unscored"].click)
     assert (page.list.shown, line.isVisible()) == (0, True)
     page.listing(page.list._all.click)
     assert (page.list.shown, line.isVisible()) == (30, False)
-
-
-def test_a_set_is_left_by_another_filter_and_not_remembered(page: Page, open_page: Open) -> None:
-    wanted = WantedItems(1, Filters(criterion="safety"), "on safety")
     page.list_wanted(wanted)
-    page.listing(page.list.filters.chips["flipped"].click)
-    assert not page.list.wanted_line.isVisible()
-    ids = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
-    page.list_wanted(ids)
     page.left()
-    again = open_page()
-    assert again.list.shown == 30
+    assert open_page().list.shown == 30
 
 
 def test_a_set_that_is_wanted_before_the_page_was_shown_is_listed_then(
@@ -165,17 +125,28 @@ def test_a_set_that_is_wanted_before_the_page_was_shown_is_listed_then(
     assert page.list.wanted_line.text.text() == "2 items: two"
 
 
-def test_a_set_of_one_run_is_no_set_of_the_next(page: Page, tmp_path: Path) -> None:
+def test_filters_and_sets_end_with_the_run_that_they_were_made_for(
+    page: Page, tmp_path: Path, open_page: Open
+) -> None:
     judge_hostile_items(tmp_path / "hostile.tsv", page.store)
-    wanted = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
-    page.list_wanted(wanted)
+    filters, annotators = page.list.filters, page.list.annotators
+    page.list_wanted(WantedItems(1, Filters(ids=frozenset({"3"})), "one"))
     page.workspace.open_run(2)
-    page.until(lambda: page.session.run_id == 2)
-    page.until(lambda: page.list.shown == 2)
+    page.until(lambda: page.session.run_id == 2 and page.list.shown == 2)
     assert not page.list.wanted_line.isVisible()
-
-
-# Order
+    page.workspace.open_run(1)
+    page.until(lambda: page.session.run_id == 1 and page.list.shown == 30)
+    page.listing(lambda: filters.search.setText("no such word"))
+    page.listing(filters.chips["overridden"].click)
+    page.listing(lambda: pick(annotators.state, "done"))
+    page.workspace.open_run(2)
+    page.until(lambda: page.list.shown == 2)
+    assert (filters.narrows, filters.search.text(), annotators.state.currentData()) == (False, "", None)
+    page.listing(filters.chips["unscored"].click)
+    page.left()
+    again = open_page()  # of run 1, as after a start at which another one is opened
+    page.until(lambda: again.list.shown == 30)
+    assert not again.list.filters.narrows
 
 
 def test_where_all_doubts_are_alike_another_order_is_offered(page: Page) -> None:
@@ -216,9 +187,6 @@ def test_without_human_labels_nothing_is_offered_that_needs_them(
     assert not page.list.alike.by_annotators.isVisible()
 
 
-# Hits
-
-
 def hits_in(page: Page) -> list[str]:
     return [
         selection.cursor.selectedText().casefold()
@@ -245,12 +213,31 @@ def test_hits_are_marked_in_the_texts_and_counted(page: Page) -> None:
         assert "hit" not in reading.a.note
 
 
-def test_the_list_shows_the_text_from_the_hit_on(page: Page) -> None:
+def test_hits_are_painted_in_the_list_which_shows_the_text_from_them_on(page: Page) -> None:
     item = page.dataset[4]
     word = item.output_b.split()[-1].strip(".!?")
     page.listing(lambda: page.list.filters.search.setText(word))
     [(start, _), *_] = Search(word).spans(page.cell(item.id, INSTRUCTION))
     assert start <= 12
+    page.listing(lambda: page.list.filters.search.setText("17"))
+    assert page.list.table.index(0, ID).data() == "17"
+    assert page.list.view.hits.search.spans("17") == [(0, 2)]
+    page.listing(lambda: page.list.filters.search.setText("the"))
+    view = page.list.view
+    ground = QColor(LIGHT.hit_ground if view.palette().base().color().lightness() > 127 else DARK.hit_ground)
+
+    def painted() -> bool:
+        picture, place = (
+            view.viewport().grab().toImage(),
+            view.visualRect(page.list.table.index(1, INSTRUCTION)),
+        )
+        across = range(place.left(), min(place.right(), picture.width()))
+        spots = ((x, y) for x in across for y in range(place.top(), place.bottom()))
+        return any(picture.pixelColor(x, y) == ground for x, y in spots)
+
+    page.until(painted)
+    page.listing(page.list.filters.clear)
+    page.until(lambda: not painted())
 
 
 @pytest.mark.parametrize("used", [LIGHT, DARK])
@@ -270,33 +257,7 @@ def test_a_hit_has_a_ground_of_its_own_on_which_text_is_read(used: Colours) -> N
     assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
-def test_hits_are_painted_in_the_list(page: Page) -> None:
-    page.listing(lambda: page.list.filters.search.setText("the"))
-    view = page.list.view
-    ground = QColor(LIGHT.hit_ground if view.palette().base().color().lightness() > 127 else DARK.hit_ground)
-
-    def painted() -> bool:
-        picture = view.viewport().grab().toImage()
-        place = view.visualRect(page.list.table.index(1, INSTRUCTION))
-        return any(
-            picture.pixelColor(x, y) == ground
-            for x in range(place.left(), min(place.right(), picture.width()))
-            for y in range(place.top(), place.bottom())
-        )
-
-    page.until(painted)
-    page.listing(page.list.filters.clear)
-    page.until(lambda: not painted())
-
-
-def test_a_search_of_ids_marks_ids(page: Page) -> None:
-    page.listing(lambda: page.list.filters.search.setText("17"))
-    assert page.list.table.index(0, ID).data() == "17"
-    assert page.list.view.hits.search.spans("17") == [(0, 2)]
-
-
 def search_for(page: Page, text: str) -> set[str]:
-    """The items that are listed once this is searched for; in other words than before."""
     page.listing(lambda: page.list.filters.search.setText(text))
     return listed(page)
 
@@ -366,9 +327,6 @@ def test_spans_are_counted_as_qt_counts_and_words_may_hold_each_other() -> None:
     assert Search("x").from_hit("none") is None
 
 
-# Health
-
-
 def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: Page) -> None:
     run = page.run
     assert page.health.isHidden()
@@ -392,9 +350,6 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: Page) -> None:
     assert page.health.isHidden()
 
 
-# Slices
-
-
 def choose_slice(page: Page, by: str, key: str) -> frozenset[str]:
     slices = page.list.filters.slices
     page.listing(lambda: slices.choose(by, key))
@@ -402,48 +357,34 @@ def choose_slice(page: Page, by: str, key: str) -> frozenset[str]:
     return slices.ids
 
 
-def test_a_slice_is_listed_alone_and_left(page: Page) -> None:
+def test_a_slice_is_listed_alone_and_left_and_a_filter_opens_a_criterion_that_passes(page: Page) -> None:
+    filters, review = page.list.filters, page.review
     ids = choose_slice(page, "longer", "A")
-    assert 0 < len(ids) < len(rows_of(page)) / 5
+    assert 0 < len(ids) < 30
     assert listed(page) == ids
-    assert page.list.filters.more.text() == "Filters: 1"
+    assert filters.more.text() == "Filters: 1"
     having = {row.item_id for row in rows_of(page) if row.human is B}
-    page.listing(lambda: pick(page.list.filters.labels["human"], "B"))
+    page.listing(lambda: pick(filters.labels["human"], "B"))
     assert listed(page) == ids & having
-    page.listing(page.list.filters.clear_all.click)
-    assert len(listed(page)) == len(rows_of(page)) / 5
-    assert page.list.filters.slices.ids is None
+    page.listing(filters.clear_all.click)
+    assert len(listed(page)) == 30
+    assert filters.slices.ids is None
     ids = choose_slice(page, "longer", "A")
     other = next(row.item_id for row in rows_of(page) if row.item_id not in ids)
     page.listing(lambda: page.list.choose(other))  # an item that is wanted leaves the slice
     assert page.item == other
+    differing = {row.item_id for row in review.rows if row.differs_from_human}
+    assert 0 < len(differing) < 30
+    page.listing(filters.chips["differs_from_human"].click)
+    assert listed(page) == differing
+    page.list._go(0)
+    for _ in differing:
+        [row] = [entry for entry in review.of_item(page.item) if entry.criterion == page.session.criterion]
+        assert row.differs_from_human
+        page.list.step(1)
 
 
-def test_who_labels_blind_is_not_told_labels_by_a_slice(page: Page) -> None:
-    ids = choose_slice(page, "label:safety", "both_good")
-    assert listed(page) == ids
-    page.listing(page.reviewer.blind_button.click)
-    assert len(listed(page)) == len(rows_of(page)) / 5
-    assert not page.list.filters.slices.isVisible()
-
-
-def test_letters_typed_in_the_search_are_no_keys_and_keys_leave_it(page: Page) -> None:
-    search = page.list.filters.search
-    for key in (Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape):
-        page.press("/")
-        assert search.hasFocus()
-        search.clear()
-        page.qtbot.keyClicks(search, "a bag")
-        assert search.text() == "a bag"
-        page.qtbot.keyClick(search, key)
-        if key == Qt.Key.Key_Escape:
-            assert search.text() == ""
-            page.qtbot.keyClick(search, key)
-        assert page.window().focusWidget() is page.list.view
-    assert not page.overrides
-
-
-def test_the_search_narrows_the_list_and_one_click_clears_it(page: Page) -> None:
+def test_the_search_narrows_the_list_and_one_click_clears_it_also_where_nothing_passes(page: Page) -> None:
     word = "opposite"
     remarks = Remarks(page.run.results)
     texts = [
@@ -458,21 +399,6 @@ def test_the_search_narrows_the_list_and_one_click_clears_it(page: Page) -> None
     assert page.context.text() == f"{hits} of 30 items, {found} hits"
     page.list.filters.clear_all.click()
     page.until(lambda: page.list.shown == 30)
-
-
-def test_a_filter_opens_a_criterion_that_passes(page: Page) -> None:
-    review = page.review
-    differing = {row.item_id for row in review.rows if row.differs_from_human}
-    assert 0 < len(differing) < 30
-    page.list.filters.chips["differs_from_human"].click()
-    page.until(lambda: page.list.shown == len(differing))
-    for _ in differing:
-        [row] = [entry for entry in review.of_item(page.item) if entry.criterion == page.session.criterion]
-        assert row.differs_from_human
-        page.list.step(1)
-
-
-def test_where_nothing_passes_the_page_says_so(page: Page) -> None:
     page.list.filters.chips["overridden"].click()
     page.until(lambda: page.list.shown == 0)
     assert page.list._nothing.isVisible()
@@ -482,20 +408,6 @@ def test_where_nothing_passes_the_page_says_so(page: Page) -> None:
     page.until(lambda: page.list.shown == 30)
     assert page.desk.isVisible()
     assert page.desk.isEnabled()
-
-
-def test_a_wanted_judgment_is_shown_though_filters_hide_it_and_one_that_is_not_in_the_run_is_said(
-    page: Page,
-) -> None:
-    page.list.filters.search.setText("no text has this")
-    page.until(lambda: page.list.shown == 0)
-    page.workspace.review_wanted.emit(JudgmentKey("7", "safety"))
-    page.until(lambda: page.list.current is not None)
-    assert (page.item, page.session.criterion) == ("7", "safety")
-    assert page.list.filters.search.text() == ""
-    with page.signal(page.workspace.note):
-        page.workspace.review_wanted.emit(JudgmentKey("no such item", "safety"))
-    assert page.item == "7"
 
 
 @pytest.mark.parametrize("hidden", [True, False])
@@ -518,17 +430,42 @@ def test_a_judgment_that_is_wanted_of_the_next_run_is_looked_for_there(
     assert not any("has not judged" in note for note in notes)
 
 
-def test_a_wanted_judgment_comes_before_the_one_looked_at_last_time(page: Page) -> None:
-    page.press("JJ")
+def test_a_wanted_judgment_is_shown_though_filters_hide_it_and_before_the_one_looked_at_last_time(
+    page: Page,
+) -> None:
+    page.list.filters.search.setText("no text has this")
+    page.until(lambda: page.list.shown == 0)
+    page.workspace.review_wanted.emit(JudgmentKey("7", "safety"))
+    page.until(lambda: page.list.current is not None)
+    assert (page.item, page.session.criterion) == ("7", "safety")
+    assert page.list.filters.search.text() == ""
+    with page.signal(page.workspace.note):
+        page.workspace.review_wanted.emit(JudgmentKey("no such item", "safety"))
+    assert page.item == "7"
     page.keep_layout()
-    again = wanted_elsewhere(page, "7", "safety")
-    assert (again.item, again.session.criterion) == ("7", "safety")
+    again = wanted_elsewhere(page, "9", "relevance")
+    assert (again.item, again.session.criterion) == ("9", "relevance")
 
 
-def test_after_clear_and_a_filter_keys_are_keys(page: Page) -> None:
+def test_letters_typed_in_the_search_are_no_keys_and_keys_clear_and_filters_leave_it(
+    page: Page,
+) -> None:
     filters = page.list.filters
+    search = filters.search
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape):
+        page.press("/")
+        assert search.hasFocus()
+        search.clear()
+        page.qtbot.keyClicks(search, "a bag")
+        assert search.text() == "a bag"
+        page.qtbot.keyClick(search, key)
+        if key == Qt.Key.Key_Escape:
+            assert search.text() == ""
+            page.qtbot.keyClick(search, key)
+        assert page.window().focusWidget() is page.list.view
+    assert not page.overrides
     page.press("/")
-    page.qtbot.keyClicks(filters.search, "the")
+    page.qtbot.keyClicks(search, "the")
     page.until(filters.clear_all.isVisible)
     filters.clear_all.setFocus()
     filters.clear_all.click()
@@ -542,7 +479,6 @@ def test_after_clear_and_a_filter_keys_are_keys(page: Page) -> None:
 
 
 def click_title(page: Page, column: int) -> None:
-    """Click on a title, and wait for the list."""
     header = page.list.view.horizontalHeader()
     page.list.view.horizontalScrollBar().setValue(header.sectionPosition(column))
     place = QPoint(header.sectionViewportPosition(column) + 8, header.height() // 2)
@@ -567,6 +503,37 @@ def marked(page: Page) -> tuple[int, Qt.SortOrder]:
     return header.sortIndicatorSection(), header.sortIndicatorOrder()
 
 
+def test_each_order_of_a_title_can_be_chosen_by_keys_and_marks_the_title(page: Page) -> None:
+    box = page.list.filters.order
+    for (of, direction), wanted in TITLE_ORDERS.items():
+        if of in (STATE, LABELS, MARKS, INSTRUCTION):
+            page.list.filters.choose_order(ListOrder.DATASET)
+            box.setFocus()
+            with page.signal(page.list.listed):
+                box.setCurrentIndex(box.findData(wanted.value) - 1)
+                page.qtbot.keyClick(box, Qt.Key.Key_Down)
+            assert order(page) is wanted
+            assert marked(page) == (of, direction)
+
+
+def test_who_labels_blind_learns_nothing_by_a_slice_or_a_title(page: Page) -> None:
+    ids = choose_slice(page, "label:safety", "both_good")
+    assert listed(page) == ids
+    page.listing(page.reviewer.blind_button.click)
+    assert page.list.shown == 30
+    assert not page.list.filters.slices.isVisible()
+    before = order(page)
+    assert before is ListOrder.DATASET
+    for column in (LABELS, MARKS):
+        click_title(page, column)
+        assert order(page) is before
+        assert marked(page)[0] == -1
+    offered = {page.list.filters.order.itemData(row) for row in range(page.list.filters.order.count())}
+    assert not offered & {"doubt", "least doubt", "labels", "most marks", "disagreement"}
+    click_title(page, ID)
+    assert order(page) is ListOrder.ID
+
+
 def test_a_title_sorts_turns_and_goes_back_to_the_dataset_and_the_box_says_so(page: Page) -> None:
     filters = page.list.filters
     assert marked(page) == (UNCERTAINTY, Qt.SortOrder.DescendingOrder)
@@ -585,39 +552,7 @@ def test_a_title_sorts_turns_and_goes_back_to_the_dataset_and_the_box_says_so(pa
     assert origin(page) is Origin.UNCERTAINTY
     click_title(page, UNCERTAINTY)
     assert shown(page, UNCERTAINTY) == sorted(shown(page, UNCERTAINTY))
-
-
-@pytest.mark.parametrize("column", [STATE, LABELS, MARKS, INSTRUCTION])
-def test_each_order_of_a_title_can_be_chosen_by_keys_and_marks_the_title(page: Page, column: int) -> None:
-    box = page.list.filters.order
-    for (of, direction), wanted in TITLE_ORDERS.items():
-        if of == column:
-            page.list.filters.choose_order(ListOrder.DATASET)
-            box.setFocus()
-            with page.signal(page.list.listed):
-                box.setCurrentIndex(box.findData(wanted.value) - 1)
-                page.qtbot.keyClick(box, Qt.Key.Key_Down)
-            assert order(page) is wanted
-            assert marked(page) == (of, direction)
-
-
-def test_who_labels_blind_learns_nothing_by_a_title(page: Page) -> None:
-    page.listing(page.reviewer.blind_button.click)
-    before = order(page)
-    assert before is ListOrder.DATASET
-    for column in (LABELS, MARKS):
-        click_title(page, column)
-        assert order(page) is before
-        assert marked(page)[0] == -1
-    offered = {page.list.filters.order.itemData(row) for row in range(page.list.filters.order.count())}
-    assert not offered & {"doubt", "least doubt", "labels", "most marks", "disagreement"}
-    click_title(page, ID)
-    assert order(page) is ListOrder.ID
-
-
-def test_done_items_come_first_where_they_are_wanted_so(page: Page) -> None:
     page.say("S")
-    click_title(page, STATE)
-    assert shown(page, STATE)[-1] == "»"
-    click_title(page, STATE)
-    assert shown(page, STATE)[0] == "»"
+    for place in (-1, 0):
+        click_title(page, STATE)
+        assert shown(page, STATE)[place] == "»"

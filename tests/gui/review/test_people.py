@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, ListOrder, WantedItems, new_review
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import PREFERENCES, HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.data.label_origins import in_drawn_order
 from engine.results.completeness import random_part
@@ -20,15 +20,14 @@ from engine.results.exports import as_json
 from engine.results.run_results import load_results, load_reviews
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
 from engine.store.run_store import RunStore
-from gui.review.annotators import WhoDialog
+from gui.review.annotators import NoteDialog, WhoDialog
 from gui.review.filter_bar import SeedDialog
-from gui.review.note_line import NoteDialog
 from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
 from gui.widgets.value_table import SORT_ROLE
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.review.steps import Open, Page, add_run, pick, wanted_elsewhere
+from tests.gui.review.steps import KEYS, Open, Page, add_run, pick, wanted_elsewhere
 from tests.gui.window.test_words import held
 
 LONG = "W" * 255
@@ -39,15 +38,11 @@ def labels(page: Page, item_id: str) -> list[str]:
     return list(page.cell(item_id, LABELS, SORT_ROLE))
 
 
-# States and confirmations
-
-
 def test_enter_confirms_all_labels_in_force_and_goes_on(page: Page) -> None:
-    first = page.item
+    first, criterion = page.item, page.session.criterion
     effective = dict(page.session.effective_labels())
-    other = next(label for label in PREFERENCES if label is not effective[page.session.criterion])
-    criterion = page.session.criterion
-    page.press({"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}[other.value])
+    other = next(label for label in PREFERENCES if label is not effective[criterion])
+    page.press(KEYS[other])
     page.enter()  # at once: the label that was asked for is the one that is confirmed
     page.until(lambda: len(page.reviews.confirmations) == 5)
     given = page.reviews.labels["Ada"]
@@ -59,9 +54,35 @@ def test_enter_confirms_all_labels_in_force_and_goes_on(page: Page) -> None:
     assert page.list.queue.text.text() == "1 of 30 done, 29 left"
 
 
-def test_the_name_is_not_looked_up_for_each_item(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s_skips_t_takes_back_and_the_queue_ends_and_says_so(page: Page) -> None:
+    first, text = page.item, page.list.queue.text
+    page.say("S")
+    assert (page.cell(first, STATE), text.text()) == ("»", "0 of 30 done, 1 skipped, 29 left")
+    assert page.reviews.confirmations == ()
+    page.press("K")
+    assert page.item == first
+    assert not page.list.queue.again.isHidden()
+    page.say("T")
+    assert (page.cell(first, STATE), text.text()) == ("", "0 of 30 done, 30 left")
+    assert page.item == first
+    page.list.filters.search.setText(page.item)
+    page.list.filters.search.returnPressed.emit()
+    page.until(lambda: page.list.shown < 30)
+    shown = page.list.shown
+    page.list.take_focus()
+    for left in range(shown - 1, 0, -1):
+        page.enter()
+        assert text.text().endswith(f"{left} left by this filter")
+    with page.hears("No item is left"):
+        page.confirm()
+    page.until(lambda: len({mark.item_id for mark in page.reviews.marks}) == shown)
+
+
+def test_the_list_is_filtered_by_state_and_the_name_is_not_looked_up_for_each_item(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looked_up: list[str] = []
-    state = page.workspace.state
+    state, first = page.workspace.state, page.item
     text = state.text
 
     def look_up(key: str) -> str:
@@ -71,43 +92,11 @@ def test_the_name_is_not_looked_up_for_each_item(page: Page, monkeypatch: pytest
     monkeypatch.setattr(state, "text", look_up)
     page.enter()
     after_enter = looked_up.count("author")
+    assert after_enter < page.list.shown
+    second = page.item
     pick(page.list.annotators.state, ReviewState.TO_DO)
     page.until(lambda: page.list.shown == 29)
-    assert after_enter < page.list.shown
     assert looked_up.count("author") - after_enter < page.list.shown
-
-
-def test_s_skips_and_t_takes_back(page: Page) -> None:
-    first = page.item
-    page.say("S")
-    assert (page.cell(first, STATE), page.list.queue.text.text()) == ("»", "0 of 30 done, 1 skipped, 29 left")
-    assert page.reviews.confirmations == ()
-    page.press("K")
-    assert page.item == first
-    assert not page.list.queue.again.isHidden()
-    page.say("T")
-    assert (page.cell(first, STATE), page.list.queue.text.text()) == ("", "0 of 30 done, 30 left")
-    assert page.item == first
-
-
-def test_the_queue_ends_and_says_so(page: Page) -> None:
-    page.list.filters.search.setText(page.item)
-    page.list.filters.search.returnPressed.emit()
-    page.until(lambda: page.list.shown < 30)
-    shown = page.list.shown
-    page.list.take_focus()
-    for left in range(shown - 1, 0, -1):
-        page.enter()
-        assert page.list.queue.text.text().endswith(f"{left} left by this filter")
-    with page.hears("No item is left"):
-        page.confirm()
-    page.until(lambda: len(page.reviews.marks) == shown)
-
-
-def test_the_list_is_filtered_by_state(page: Page) -> None:
-    first = page.item
-    page.enter()
-    second = page.item
     pick(page.list.annotators.state, ReviewState.DONE)
     page.until(lambda: page.list.shown == 1)
     assert page.list.table.row_of(first) == 0
@@ -120,7 +109,6 @@ def test_the_list_is_filtered_by_state(page: Page) -> None:
 
 
 def narrow_to(page: Page, box: QComboBox, data: str) -> None:
-    """Choose in one of a person's filters, and wait for the one item that passes."""
     pick(box, data)
     page.until(lambda: page.list.shown == 1)
 
@@ -151,27 +139,20 @@ def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(page: Page)
         page.until(lambda: page.list.shown == 30)
 
 
-def test_a_wanted_sample_is_listed_in_its_order_from_what_is_to_do(page: Page) -> None:
-    page.list_wanted(WantedItems(1, Filters(), "the sample", ListOrder.RANDOM))
-    ids = [page.list.table.item_at(row).item_id for row in range(page.list.shown)]  # type: ignore[union-attr]
-    assert ids == in_drawn_order(ids, DEFAULT_SEED)
-    assert page.item == ids[0]
-    assert "the sample" in page.list.wanted_line.text.text()
-
-
 @pytest.mark.parametrize("blind", [False, True])
-def test_what_is_labelled_is_left_out_of_a_wanted_sample_that_goes_on_at_random(
+def test_a_wanted_sample_is_listed_in_its_order_and_goes_on_at_random_without_what_is_labelled(
     page: Page, blind: bool
 ) -> None:
     if blind:
-        page.reviewer.blind_button.click()
-    with RunStore(page.store) as opened:
-        first, second, third, fourth, *_others = in_drawn_order(
-            [each.item_id for each in opened.judged(1)], DEFAULT_SEED
-        )
-    with page.signal(page.list.listed):
-        request = Filters(criterion="safety", labelled=frozenset({first, third}))
-        page.workspace.listing_wanted.emit(WantedItems(1, request, "without a label", ListOrder.RANDOM))
+        page.listing(page.reviewer.blind_button.click)
+    drawn = drawn_by(page)
+    first, second, third, fourth, *_others = drawn
+    page.list_wanted(WantedItems(1, Filters(), "the sample", ListOrder.RANDOM))
+    assert [item.item_id for item in page.list.table.listing.items] == drawn
+    assert page.item == first
+    assert ("the sample" in page.list.wanted_line.text.text()) is not blind
+    request = Filters(criterion="safety", labelled=frozenset({first, third}))
+    page.list_wanted(WantedItems(1, request, "without a label", ListOrder.RANDOM))
     assert page.list.shown == 28
     found = [(page.item, page.session.origin)]
     page.list.step(1)
@@ -181,18 +162,10 @@ def test_what_is_labelled_is_left_out_of_a_wanted_sample_that_goes_on_at_random(
     page.until(lambda: page.list.shown == 30)
 
 
-def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(page: Page) -> None:
-    page.enter()
-    again = wanted_elsewhere(page, "7", "safety")
-    assert again.item == "7"
-    with page.signal(again.list.listed):
-        again.list.filters.choose_order(ListOrder.DATASET)
-    assert again.item == "7"
-
-
-def test_opened_again_it_goes_on_at_the_first_item_to_do(page: Page, open_page: Open) -> None:
-    page.list.filters.order.setCurrentIndex(1)
-    page.list.filters.order.activated.emit(1)
+def test_opened_again_it_goes_on_at_the_first_item_to_do_or_stays_at_one_that_is_wanted(
+    page: Page, open_page: Open
+) -> None:
+    page.list.filters.choose_order(ListOrder.DATASET)
     page.until(lambda: page.list.table.row_of("1") == 0)
     page.list.choose("1")
     page.enter()
@@ -204,6 +177,11 @@ def test_opened_again_it_goes_on_at_the_first_item_to_do(page: Page, open_page: 
     again = open_page()
     page.until(lambda: again.list.shown == 28)
     assert (again.item, again.list.view.currentIndex().row()) == ("3", 0)
+    again.hide()
+    wanted = wanted_elsewhere(page, "7", "safety")
+    assert wanted.item == "7"
+    wanted.listing(lambda: wanted.list.filters.choose_order(ListOrder.UNCERTAINTY))
+    assert wanted.item == "7"
 
 
 def test_nothing_is_said_of_the_open_run_while_an_item_of_another_is_shown(page: Page) -> None:
@@ -241,64 +219,53 @@ def test_space_shows_both_orders_large_but_belongs_to_a_button_and_enter_to_the_
     assert card.body.large.isHidden()
 
 
-# Names
-
-
 def asked(page: Page) -> WhoDialog:
     dialog = page.reviewer.who.dialog
     assert dialog is not None
     return dialog
 
 
-def test_a_name_is_asked_once_and_what_was_wished_is_done_then(
-    qtbot: QtBot, store: Path, workspace: Workspace, open_page: Open
-) -> None:
-    page = open_page()
-    workspace.set_author("")
-    who = page.reviewer.who
-    qtbot.keyClick(page, Qt.Key.Key_Return)
-    dialog = asked(page)
-    assert dialog.field.text() == workspace.author  # that of the account
-    dialog.reject()
-    assert page.reviews.marks == ()
-    page.press("X")
-    dialog = asked(page)
-    dialog.field.setText(f"{LONG}\u202e ")
-    page.saying(dialog.accept)
-    assert [override.author for override in page.overrides] == ["W" * 255]
-    assert who.width() < page.list.width()
-    page.activateWindow()
-    qtbot.waitUntil(page.isActiveWindow)
-    page.enter()
-    assert who.dialog is None
-    assert page.width() == 1180
-
-
-def test_each_takes_back_only_his_own(page: Page) -> None:
-    workspace = page.workspace
+def test_each_takes_back_only_his_own_and_all_stand_under_a_heading_of_theirs(page: Page) -> None:
+    workspace, card = page.workspace, page.desk.card
+    assert card.annotators_heading.isHidden()
     page.say("X")
+    assert (card.annotators_heading.text(), card.annotators.text()) == (
+        "Labels of annotators",
+        "Ada: both bad",
+    )
+    assert not card.annotators_heading.isHidden()
+    part = card._parts.itemAt(2)
+    layout = part.layout() if part else None
+    assert layout is not None
+    column = [item.widget() if (item := layout.itemAt(place)) else None for place in range(3)]
+    assert column[:2] == [card.annotators_heading, card.annotators]
+    assert isinstance(column[2], QLabel)
+    assert column[2].text() == "Human label"  # of the dataset
     workspace.set_author("Ben & Co")
     with page.hears("This is Ada's: only Ada can undo it."):
         page.press("U")
     page.say("A")
-    assert page.desk.card.annotators.text() == "Ada: both bad, Ben & Co: A"
+    assert card.annotators.text() == "Ada: both bad, Ben & Co: A"
     page.say("U")
     assert [(each.author, each.undone is None) for each in page.overrides] == [
         ("Ada", True),
         ("Ben & Co", False),
     ]
-    assert page.desk.card.badge.text == "Both bad"
+    assert card.badge.text == "Both bad"
 
 
-def test_a_label_does_not_become_that_of_who_explains(page: Page) -> None:
+def test_a_label_does_not_become_that_of_who_explains_nor_a_text_that_of_who_labels(
+    page: Page,
+) -> None:
+    def said() -> list[tuple[str, HumanLabel | None, str | None]]:
+        return [(each.author, each.preference, each.explanation) for each in page.overrides]
+
+    bad, good, mine = Preference.BOTH_BAD, Preference.BOTH_GOOD, "Ada's words."
     page.workspace.set_author("Ben")
     page.say("X")
     page.workspace.set_author("Ada")
-    page.explain("Ada's words.")
-    assert [(each.author, each.preference, each.explanation) for each in page.overrides] == [
-        ("Ben", Preference.BOTH_BAD, None),
-        ("Ada", None, "Ada's words."),
-    ]
+    page.explain(mine)
+    assert said() == [("Ben", bad, None), ("Ada", None, mine)]
     assert list(page.reviews.labels) == ["Ben"]
     assert page.desk.card.badge.text == "Both bad"
     with RunStore(page.store) as opened:
@@ -307,22 +274,11 @@ def test_a_label_does_not_become_that_of_who_explains(page: Page) -> None:
     page.say("X")  # Ben's label, though Ada spoke last
     assert len(page.overrides) == 2
     [confirmed] = page.reviews.confirmations
-    assert (confirmed.author, confirmed.preference) == ("Cy", Preference.BOTH_BAD)
-
-
-def test_an_explanation_stays_its_persons_also_where_another_labels_meanwhile(page: Page) -> None:
-    page.explain("Ada's words.")
-    page.workspace.set_author("Ben")
-    page.say("X")
+    assert (confirmed.author, confirmed.preference) == ("Cy", bad)
     page.workspace.set_author("Ada")
     page.say("G")
     page.explain("Ada's other words.")
-    assert [(each.author, each.preference, each.explanation) for each in page.overrides] == [
-        ("Ada", None, "Ada's words."),
-        ("Ben", Preference.BOTH_BAD, None),
-        ("Ada", Preference.BOTH_GOOD, "Ada's words."),
-        ("Ada", Preference.BOTH_GOOD, "Ada's other words."),
-    ]
+    assert said()[2:] == [("Ada", good, mine), ("Ada", good, "Ada's other words.")]
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_X, Qt.Key.Key_Return])
@@ -340,9 +296,6 @@ def test_what_was_wished_of_one_run_is_not_done_in_another(page: Page, key: Qt.K
         dialog.accept()
     with RunStore(page.store) as opened:
         assert [load_reviews(opened, number) for number in (1, second)] == [Reviews(), Reviews()]
-
-
-# Blind
 
 
 def everything_said(widget: QWidget) -> str:
@@ -389,14 +342,13 @@ def test_blind_nothing_is_told_before_the_own_label(page: Page) -> None:
     assert not page.desk.writing
 
 
-def test_a_blind_label_confirms_or_overrides_and_shows_its_criterion_alone(page: Page) -> None:
-    effective = page.session.effective_labels()
-    keys = {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}
+def test_a_blind_label_confirms_or_overrides_shows_its_criterion_alone_and_enter_waits_for_all(
+    page: Page,
+) -> None:
     page.reviewer.blind_button.click()
     page.press("1")
-    item = page.item
-    effective = page.session.effective_labels()
-    page.say(keys[effective["relevance"].value])
+    item, effective = page.item, page.session.effective_labels()
+    page.say(KEYS[Preference(effective["relevance"])])
     assert page.overrides == []
     [confirmed] = page.reviews.confirmations
     assert (confirmed.criterion, confirmed.preference) == ("relevance", effective["relevance"])
@@ -405,16 +357,11 @@ def test_a_blind_label_confirms_or_overrides_and_shows_its_criterion_alone(page:
     page.press("2")
     assert page.desk.card.explanation.text() == "Hidden."
     other = next(label for label in PREFERENCES if label is not effective["naturalness"])
-    page.say(keys[other.value])
+    page.say(KEYS[other])
     [override] = page.overrides
     assert (override.criterion, override.preference) == ("naturalness", other)
     assert page.desk.card.badge.text.lower().replace(" ", "_") == other.value.lower()
-
-
-def test_blind_enter_waits_for_all_labels_and_keeps_them(page: Page) -> None:
-    page.reviewer.blind_button.click()
-    item = page.item
-    page.press("1X2X3X4X")
+    page.press("3X4X")
     with page.hears("overall quality"):
         page.confirm()
     assert (page.session.criterion, page.item) == ("overall_quality", item)
@@ -422,11 +369,15 @@ def test_blind_enter_waits_for_all_labels_and_keeps_them(page: Page) -> None:
     page.confirm()
     page.until(lambda: page.reviews.state(item, "Ada") is ReviewState.DONE)
     given = page.reviews.labels["Ada"]
-    assert {given[JudgmentKey(item, name)] for name in page.session.criteria} == {Preference.BOTH_BAD}
+    bad = [Preference.BOTH_BAD] * 3
+    expected = [effective["relevance"], other, *bad]
+    assert [given[JudgmentKey(item, name)] for name in page.session.criteria] == expected
     assert page.item != item
 
 
-def test_what_is_written_becomes_a_draft_where_it_is_hidden(page: Page) -> None:
+def test_what_is_written_becomes_a_draft_where_it_is_hidden_also_from_who_gives_a_name_to_write(
+    page: Page,
+) -> None:
     page.press("E")
     text = page.desk.card.editor.text
     page.desk.card.editor.field.setPlainText(f"{text} And mine.")
@@ -438,20 +389,28 @@ def test_what_is_written_becomes_a_draft_where_it_is_hidden(page: Page) -> None:
     page.say("X")
     page.press("E")
     assert page.desk.card.editor.text == f"{text} And mine."
-
-
-def test_blind_a_name_that_is_given_to_write_shows_nothing(page: Page) -> None:
+    page.reviewer.blind_button.click()
+    page.press("J")
     page.workspace.set_author("")
     page.press("E")
     dialog = asked(page)
     page.reviewer.blind_button.click()
-    dialog.field.setText("Ada")
+    dialog.field.setText("Ben")
     dialog.accept()
     assert not page.desk.writing
 
 
-def test_blind_is_for_each_person_and_is_remembered(page: Page, open_page: Open) -> None:
-    item = page.item
+def test_blind_is_for_each_person_and_the_side_columns_and_is_remembered(page: Page, open_page: Open) -> None:
+    item, human = page.item, page.desk.card.human.text()
+    page.beside.set_on(True)
+    page.until(page.beside.panel.isVisible)
+    assert human in "".join(text.text or "" for text in page.beside.columns.texts)
+    page.reviewer.blind_button.click()
+    assert {(text.text, text.label) for text in page.beside.columns.texts} == {(None, None)}
+    page.reviewer.blind_button.click()
+    page.beside.set_on(False)
+    page.list.choose(item)
+    page.until(lambda: page.item == item)
     page.enter()
     page.reviewer.blind_button.click()
     assert HIDDEN not in labels(page, item)
@@ -461,19 +420,6 @@ def test_blind_is_for_each_person_and_is_remembered(page: Page, open_page: Open)
     assert page.desk.card.annotators.text() == ""  # not what Ada said
     page.hide()
     assert open_page().reviewer.blind.on
-
-
-def test_side_columns_are_blind_too(page: Page) -> None:
-    human = page.desk.card.human.text()
-    page.beside.set_on(True)
-    page.until(page.beside.panel.isVisible)
-    assert human in "".join(text.text or "" for text in page.beside.columns.texts)
-    page.reviewer.blind_button.click()
-    assert [text.text for text in page.beside.columns.texts] == [None] * len(page.beside.columns.texts)
-    assert all(text.label is None for text in page.beside.columns.texts)
-
-
-# Notes
 
 
 def begin_note(page: Page, text: str, *tags: str) -> NoteDialog:
@@ -495,27 +441,21 @@ def note(page: Page, text: str, *tags: str) -> None:
 
 
 def test_notes_and_tags_are_kept_shown_filtered_and_exported(page: Page) -> None:
-    item, width = page.item, page.width()
+    item, width, line = page.item, page.width(), page.reviewer.note
     note(page, "<b>odd</b> wording", "odd", LONG, "odd")
-    line = page.reviewer.note
     assert line.text.text() == "<b>odd</b> wording"
     assert [pill.text for pill in line.pills if not pill.isHidden()] == ["odd", f"{'W' * 18}…"]
     assert page.width() == width
-    box = page.list.annotators.tag
-    box.setCurrentIndex(box.findData(LONG))
-    box.activated.emit(box.currentIndex())
-    page.until(lambda: page.list.shown == 1)
+    narrow_to(page, page.list.annotators.tag, LONG)
     assert page.item == item
     with RunStore(page.store) as opened:
         exported = json.loads(json.dumps(as_json(load_results(opened, 1))))
     [noted] = [each for each in exported["items"] if each["notes"]]
     assert (noted["id"], noted["tags"], noted["notes"][0]["author"]) == (item, ["odd", LONG], "Ada")
     page.press("N")
-    assert line.dialog is not None
-    completer = line.dialog.tag.completer()
-    assert completer is not None
-    page.until(lambda: line.dialog is not None and line.dialog.tag.completer().completionCount() == 2)
-    line.dialog.reject()
+    dialog = opened_note(page)
+    page.until(lambda: dialog.tag.completer().completionCount() == 2)
+    dialog.reject()
 
 
 def drafts(store: Path) -> list[str]:
@@ -523,29 +463,11 @@ def drafts(store: Path) -> list[str]:
         return [draft.text for draft in opened.drafts(1)]
 
 
-def test_esc_leaves_a_note_as_a_draft_that_n_opens_again_and_saving_ends(page: Page) -> None:
-    line, item = page.reviewer.note, page.item
-    page.qtbot.keyClick(begin_note(page, "half a thought", "odd"), Qt.Key.Key_Escape)
-    assert line.dialog is None
-    assert "N opens it" in line.begun.toolTip()
-    assert page.cell(item, MARKS).endswith("*")
-    page.until(lambda: drafts(page.store) == ['["half a thought", "odd"]'])
-    page.activate()
-    page.press("JKN")
-    [dialog] = page.findChildren(NoteDialog)
-    assert dialog.written == ("half a thought", ("odd",))
-    with page.signal(page.workspace.noted):
-        dialog._save()
-    page.until(lambda: drafts(page.store) == [])
-    assert (line.begun.isHidden(), "*" in page.cell(item, MARKS)) == (True, False)
-    assert line.note is not None
-    assert (line.note.text, line.note.tags) == ("half a thought", ("odd",))
-
-
-def test_what_is_being_noted_is_a_draft_soon_also_while_one_types_on(
+def test_a_note_is_a_draft_soon_also_while_one_types_on_which_n_opens_again_and_saving_ends(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gui.review.progress.KEEP_MS", 60)
+    line, item, kept = page.reviewer.note, page.item, []
     dialog = begin_note(page, "odd", "hard")
     for _ in range(20):
         dialog.field.insertPlainText("x")
@@ -553,7 +475,28 @@ def test_what_is_being_noted_is_a_draft_soon_also_while_one_types_on(
         if kept := drafts(page.store):
             break
     assert kept[0].endswith('odd", "hard"]')
-    dialog.reject()
+    dialog.field.setPlainText("half a thought")
+    page.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert line.dialog is None
+    assert "N opens it" in line.begun.toolTip()
+    assert page.cell(item, MARKS).endswith("*")
+    page.until(lambda: drafts(page.store) == ['["half a thought", "hard"]'])
+    page.activate()
+    page.press("JKN")
+    dialog = opened_note(page)
+    assert dialog.written == ("half a thought", ("hard",))
+    with page.signal(page.workspace.noted):
+        dialog._save()
+    page.until(lambda: drafts(page.store) == [])
+    assert (line.begun.isHidden(), "*" in page.cell(item, MARKS)) == (True, False)
+    assert line.note is not None
+    assert (line.note.text, line.note.tags) == ("half a thought", ("hard",))
+
+
+def opened_note(page: Page) -> NoteDialog:
+    dialog = page.reviewer.note.dialog
+    assert dialog is not None
+    return dialog
 
 
 def test_blind_the_notes_of_others_are_hidden_and_only_the_own_tags_are_offered(page: Page) -> None:
@@ -576,19 +519,40 @@ def test_blind_the_notes_of_others_are_hidden_and_only_the_own_tags_are_offered(
     line.dialog.reject()
 
 
-def test_before_the_first_note_a_name_is_asked_for(page: Page) -> None:
-    page.workspace.set_author("")
+def test_a_name_is_asked_once_and_what_was_wished_is_done_then(
+    qtbot: QtBot, store: Path, workspace: Workspace, open_page: Open
+) -> None:
+    page = open_page()
+    workspace.set_author("")
+    who = page.reviewer.who
+    qtbot.keyClick(page, Qt.Key.Key_Return)
+    dialog = asked(page)
+    assert dialog.field.text() == workspace.author  # that of the account
+    dialog.reject()
+    assert page.reviews.marks == ()
     page.press("N")
-    assert not page.window().findChildren(NoteDialog)
+    assert page.reviewer.note.dialog is None
     asked(page).field.setText("Ben")
     asked(page).accept()
-    [dialog] = page.window().findChildren(NoteDialog)
-    with page.signal(page.workspace.noted):
-        dialog.saved.emit("odd", ["odd"])
+    note_dialog = opened_note(page)
+    with page.signal(workspace.noted):
+        note_dialog.saved.emit("odd", ["odd"])
     noted = page.reviewer.note.note
     assert noted is not None
     assert noted.author == "Ben"
-    dialog.reject()
+    note_dialog.reject()
+    page.activate()
+    workspace.set_author("")
+    page.press("X")
+    dialog = asked(page)
+    dialog.field.setText(f"{LONG}\u202e ")
+    page.saying(dialog.accept)
+    assert [override.author for override in page.overrides] == ["W" * 255]
+    assert who.width() < page.list.width()
+    page.activate()
+    page.enter()
+    assert who.dialog is None
+    assert page.width() == 1180
 
 
 @limits_files
@@ -606,10 +570,6 @@ def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(page: Page
         with disk_that_holds(10), page.signal(page.workspace.problem, timeout=0):
             page.press("T")
         assert page.cell(item, STATE) == "»"  # what waits for the store is shown on
-
-
-@limits_files
-def test_a_note_that_a_full_disk_does_not_take_stays_in_its_dialog(page: Page) -> None:
     dialog = page.note()
     dialog.field.setPlainText("odd wording")
     with disk_that_holds(10), page.signal(page.workspace.problem, timeout=0):
@@ -620,20 +580,16 @@ def test_a_note_that_a_full_disk_does_not_take_stays_in_its_dialog(page: Page) -
     assert page.reviewer.note.dialog is None
 
 
-# The random sample
-
-
 def choose_random(page: Page) -> list[str]:
-    """List the random sample; its first items."""
     page.list.filters.choose_order(ListOrder.RANDOM)
-    with RunStore(page.workspace.store_path) as opened:
-        drawn = in_drawn_order([item.item_id for item in opened.judged(1)], seed=0)
+    drawn = drawn_by(page)
     page.until(lambda: page.list.table.row_of(drawn[0]) == 0)
     return drawn
 
 
-def seeds(page: Page) -> dict[str, int | None]:
-    return {each.item_id: each.seed for each in page.reviews.confirmations}
+def drawn_by(page: Page, seed: int = DEFAULT_SEED) -> list[str]:
+    with RunStore(page.store) as opened:
+        return in_drawn_order([item.item_id for item in opened.judged(1)], seed)
 
 
 def origins(page: Page) -> dict[str, Origin | None]:
@@ -684,7 +640,7 @@ def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(page
     page.list.list_again()
     page.until(lambda: page.list.table.row_of(first) == page.list.shown - 1)
     assert page.list.table.row_of(second) == 0
-    line.at_random.click()
+    page.list.at_random.click()
     assert filters.list_order is ListOrder.RANDOM
     page.until(lambda: page.session.origin is Origin.RANDOM)
     assert not line.isVisible()
@@ -692,7 +648,7 @@ def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(page
     assert filters.order.findData(ListOrder.MOST_UNCERTAIN.value) < 0  # it tells of labels
 
 
-def test_who_chooses_a_random_sample_is_at_its_top(page: Page) -> None:
+def test_who_chooses_a_random_sample_is_at_its_top_also_blind_and_by_filters_it_is_none(page: Page) -> None:
     drawn = choose_random(page)
     page.list.filters.choose_order(ListOrder.DATASET)
     page.until(lambda: page.list.table.row_of(drawn[0]) != 0)
@@ -703,12 +659,10 @@ def test_who_chooses_a_random_sample_is_at_its_top(page: Page) -> None:
     page.until(lambda: page.list.filters.list_order is ListOrder.RANDOM)
     page.until(lambda: page.item == drawn[0])
     assert page.session.origin is Origin.RANDOM
-
-
-def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(page: Page) -> None:
+    page.listing(lambda: page.list.filters.choose_order(ListOrder.UNCERTAINTY))
     page.reviewer.blind_button.click()
-    first, *_others = choose_random(page)
-    page.list.choose(first)
+    choose_random(page)
+    page.list.choose(drawn[0])
     assert page.session.origin is Origin.RANDOM
     page.reviewer.blind_button.click()
     assert page.list.filters.list_order is ListOrder.UNCERTAINTY  # as before
@@ -733,8 +687,7 @@ def test_another_seed_draws_another_sample_and_labels_keep_theirs(page: Page) ->
     dialog.field.selectAll()
     page.qtbot.keyClicks(dialog.field, "7")
     page.qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
-    with RunStore(page.store) as opened:
-        drawn = in_drawn_order([item.item_id for item in opened.judged(1)], seed=7)
+    drawn = drawn_by(page, 7)
     to_do = [item for item in drawn if item != first]
     page.until(lambda: page.list.table.row_of(drawn[0]) == 0 and page.item == to_do[0])
     assert button.text() == "Seed 7…"
@@ -742,8 +695,8 @@ def test_another_seed_draws_another_sample_and_labels_keep_theirs(page: Page) ->
     page.enter()
     with RunStore(page.store) as opened:
         assert opened.run(1).review_seed == 7
-    page.until(lambda: set(seeds(page)) == {first, to_do[0]})
-    assert seeds(page) == {first: 0, to_do[0]: 7}
+    seeds = {first: 0, to_do[0]: 7}
+    page.until(lambda: {each.item_id: each.seed for each in page.reviews.confirmations} == seeds)
     assert random_part(page.reviews).labelled == {first, to_do[0]}
     button.click()
     again = button.dialog
@@ -759,21 +712,3 @@ def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.chosen) as chosen:
         dialog.accept()
     assert chosen.args == [LARGEST_SEED]
-
-
-def test_labels_of_annotators_do_not_stand_under_the_heading_of_the_dataset(page: Page) -> None:
-    card = page.desk.card
-    assert card.annotators_heading.isHidden()
-    page.override("X")
-    assert (card.annotators_heading.text(), card.annotators.text()) == (
-        "Labels of annotators",
-        "Ada: both bad",
-    )
-    assert not card.annotators_heading.isHidden()
-    part = card._parts.itemAt(2)
-    layout = part.layout() if part else None
-    assert layout is not None
-    column = [item.widget() if (item := layout.itemAt(place)) else None for place in range(3)]
-    assert column[:2] == [card.annotators_heading, card.annotators]
-    assert isinstance(column[2], QLabel)
-    assert column[2].text() == "Human label"

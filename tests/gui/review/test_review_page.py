@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import ListOrder
@@ -23,7 +22,7 @@ from gui.review.session import ReviewedJudgment
 from gui.widgets.value_table import SORT_ROLE
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
-from tests.gui.review.steps import A_WHILE, HOSTILE, Open, Page, judge_hostile_items, open_panel
+from tests.gui.review.steps import A_WHILE, HOSTILE, Open, Page, judge_hostile_items, open_panel, pick
 
 
 def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspace) -> None:
@@ -35,14 +34,13 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
     assert wanted.args == ["Judge"]
 
 
-def test_items_are_listed_by_doubt_with_texts_and_judgment(page: Page) -> None:
-    table = page.list.table
+def test_items_are_listed_by_doubt_with_texts_and_judgment_and_gone_through_by_keys(page: Page) -> None:
+    table, card, text = page.list.table, page.desk.card, page.reading.a.view
     doubts = [table.index(row, UNCERTAINTY).data(SORT_ROLE) for row in range(table.rowCount())]
     assert doubts == sorted(doubts, reverse=True)
     assert page.context.text() == "30 items"
     item = next(item for item in page.dataset if item.id == page.item)
     assert (page.reading.instruction.text, page.reading.a.text) == (item.instruction, item.output_a)
-    card = page.desk.card
     human = item.gold[page.session.criterion]
     assert card.human.text() == human.explanation
     assert card.human_from.text() == "of gold.tsv"
@@ -50,14 +48,14 @@ def test_items_are_listed_by_doubt_with_texts_and_judgment(page: Page) -> None:
     assert card.explanation.text()
     assert len(table.index(0, LABELS).data(SORT_ROLE)) == 5
     assert table.index(0, INSTRUCTION).data().startswith(item.instruction[:20])
-
-
-def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdown(page: Page) -> None:
-    first, text = page.item, page.reading.a.view
+    card.toggle_methods()  # there is one alone: nothing to show
+    assert not (card.each_method.isVisible())
+    assert not (card.body.methods.isVisible())
+    assert not (card.body.at_methods)
     page.press("J")
-    assert page.item != first
+    assert page.item != item.id
     page.press("K")
-    assert page.item == first
+    assert page.item == item.id
     for key in "39":  # there is no ninth
         page.press(key)
         assert page.session.criterion == "truthfulness"
@@ -65,10 +63,12 @@ def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdo
     page.qtbot.keyClick(text, "M")
     assert page.markdown.isChecked()
     page.qtbot.keyClick(text, "J")
-    assert page.item != first
+    assert page.item != item.id
 
 
-def test_each_item_opens_with_the_criterion_that_put_it_there_which_stays(page: Page) -> None:
+def test_each_item_opens_with_the_criterion_that_put_it_there_which_stays_or_with_the_filtered_one(
+    page: Page,
+) -> None:
     opened = set()
     for _ in range(page.list.shown):
         item = page.list.current
@@ -83,12 +83,8 @@ def test_each_item_opens_with_the_criterion_that_put_it_there_which_stays(page: 
     page.press(str(other + 1))
     page.listing(page.list.list_again)
     assert page.session.criterion == criteria[other]
-
-
-def test_a_person_stays_on_a_criterion_by_the_filter(page: Page) -> None:
-    box = page.list.filters.criterion
-    box.setCurrentIndex(box.findData("safety"))
-    page.listing(lambda: box.activated.emit(box.currentIndex()))
+    page.listing(lambda: pick(page.list.filters.criterion, "safety"))
+    page.list._go(0)
     for _ in range(page.list.shown):
         assert page.session.criterion == "safety"
         page.press("J")
@@ -116,9 +112,8 @@ def test_a_key_overrides_the_label_and_u_takes_it_back(page: Page) -> None:
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("blind", [False, True])
 def test_one_key_is_one_rendering_of_the_card(
-    qtbot: QtBot, open_page: Open, monkeypatch: pytest.MonkeyPatch, blind: bool
+    qtbot: QtBot, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rendered: list[ReviewedJudgment] = []
     render = JudgmentCard.show_judgment
@@ -130,34 +125,23 @@ def test_one_key_is_one_rendering_of_the_card(
     monkeypatch.setattr(JudgmentCard, "show_judgment", count)
     page = open_page()
     threads = page.workspace.threads
-    page.reviewer.blind_button.setChecked(blind)
-    qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))
-    for keys in ("1A", "2B", "3G", "4X"):
-        rendered.clear()
-        page.press(keys[0])
-        assert len(rendered) == 1
-        with qtbot.waitSignal(page.workspace.reviewed):
-            page.press(keys[1])
-        qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))  # the list has read the item again
-        assert [shown.hidden for shown in rendered] == [blind, False]
+    for blind in (False, True):
+        page.reviewer.blind_button.setChecked(blind)
+        qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))
+        page.press("J5")
+        for keys in ("1A", "2B", "3G", "4X"):
+            rendered.clear()
+            page.press(keys[0])
+            assert len(rendered) == 1
+            with qtbot.waitSignal(page.workspace.reviewed):
+                page.press(keys[1])
+            qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))  # the list has read the item again
+            assert [shown.hidden for shown in rendered] == [blind, False]
 
 
-def test_two_quick_overrides_do_not_lose_each_other(page: Page) -> None:
-    page.write("Mine.")
-    page.desk.card.editor.saved.emit("Mine.")
-    page.press("X")
-    page.until(lambda: len(page.overrides) == 2)
-    assert (page.overrides[1].preference, page.overrides[1].explanation) == (Preference.BOTH_BAD, "Mine.")
-    page.until(lambda: page.desk.card.badge.text == "Both bad")
-
-
-def test_d_marks_differences_then_shared_words(page: Page) -> None:
+def test_d_marks_differences_then_shared_words_counted_as_qt_counts(page: Page) -> None:
     def marked() -> list[str]:
-        pane = page.reading.a
-        return [
-            pane.text[selection.cursor.selectionStart() : selection.cursor.selectionEnd()]
-            for selection in pane.view.extraSelections()
-        ]
+        return [mark.cursor.selectedText() for mark in page.reading.a.view.extraSelections()]
 
     assert marked() == []
     page.press("D")
@@ -167,6 +151,9 @@ def test_d_marks_differences_then_shared_words(page: Page) -> None:
     page.until(lambda: marked() != own)
     assert all(word not in page.reading.b.text for word in own if len(word.split()) > 3)
     assert all(word.casefold() in page.reading.b.text.casefold() for word in marked() if " " not in word)
+    page.reading.a.show_text("😀😀 one two")
+    page.reading.b.show_text("six one two")
+    page.until(lambda: marked() == ["one two"])
     page.press("D")
     page.until(lambda: marked() == [])
 
@@ -221,6 +208,9 @@ def test_a_run_whose_dataset_is_gone_shows_judgments_and_asks_for_the_file(
         page = open_page()
         assert page.missing.isVisible()
         assert not page.reading.isVisible()
+        with qtbot.assertNotEmitted(workspace.items_wanted), qtbot.waitSignal(workspace.note) as note:
+            qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
+        assert note.args == ["The dataset of this run is missing: find it, then judge its items."]
         page.override("X")
         other = tmp_path / "other.tsv"
         other.write_text("id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", encoding="utf-8")
@@ -255,47 +245,30 @@ def test_hostile_and_unscored_items(
     ]
 
 
-def test_spans_are_counted_as_qt_counts(page: Page) -> None:
-    page.reading.a.show_text("😀😀 one two")
-    page.reading.b.show_text("six one two")
-    page.press("DD")
-    page.until(lambda: bool(page.reading.a.view.extraSelections()))
-    [mark] = page.reading.a.view.extraSelections()
-    assert mark.cursor.selectedText() == "one two"
-    assert isinstance(mark.cursor, QTextCursor)
-
-
-def test_an_item_that_chosen_labels_lack_has_those_of_its_own_dataset(
+def test_an_item_that_chosen_labels_lack_has_those_of_its_own_dataset_or_says_where_it_was_looked_for(
     page: Page, demo_gold: Path, tmp_path: Path
 ) -> None:
-    lines = demo_gold.read_bytes().split(b"\n")
-    few = tmp_path / "few.tsv"
-    few.write_bytes(b"\n".join(line for line in lines if not line.startswith(page.item.encode() + b"\t")))
-    labels = [row.human for row in page.list.review.rows] if page.list.review else []
+    lines, first = demo_gold.read_bytes().split(b"\n"), page.item
+    few, other = tmp_path / "few.tsv", tmp_path / "other.tsv"
+    few.write_bytes(b"\n".join(line for line in lines if not line.startswith(first.encode() + b"\t")))
+    labels = [row.human for row in page.review.rows]
     card = page.desk.card
     said = card.human.text()
     with page.signal(page.workspace.gold_changed):
         page.workspace.open_gold(few)
-    first = page.item
     page.until(lambda: page.list.review is not None and not page.list._listing.busy)
     page.list.choose(first)
     assert (card.human.text(), card.human_from.text()) == (said, "of gold.tsv")
-    assert [row.human for row in page.list.review.rows] == labels  # type: ignore[union-attr]
+    assert [row.human for row in page.review.rows] == labels
     page.press("J")
     assert card.human_from.text() == "of few.tsv"
-
-
-def test_where_no_label_is_known_it_says_where_it_was_looked_for(
-    page: Page, demo_gold: Path, tmp_path: Path
-) -> None:
-    other = tmp_path / "other.tsv"
     other.write_bytes(b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\n1\ti\ta\tb\tA\n")
     texts = page.dataset.table.select(["id", "instruction", "output_a", "output_b"])
     page.workspace.run = replace(page.run, dataset=replace(page.dataset, table=texts))
     with page.signal(page.workspace.gold_changed):
         page.workspace.open_gold(other)
-    page.until(lambda: page.desk.card.human.text() == "None known.")
-    assert page.desk.card.human_from.text() == "looked for in other.tsv and gold.tsv"
+    page.until(lambda: card.human.text() == "None known.")
+    assert card.human_from.text() == "looked for in other.tsv and gold.tsv"
 
 
 def test_a_run_that_ends_leaves_the_review_of_another_alone(page: Page, workspace: Workspace) -> None:
@@ -309,7 +282,9 @@ def test_a_run_that_ends_leaves_the_review_of_another_alone(page: Page, workspac
     assert (page._run_id, page.item, page.session.criterion) == (1, item, "truthfulness")
 
 
-def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(page: Page) -> None:
+def test_what_the_model_is_shown_is_wanted_of_the_open_judgment_but_a_panel_has_none_of_its_own(
+    page: Page,
+) -> None:
     page.list.step(2)
     page.press("4")
     methods: list[Callable[[], object]] = [lambda: page.press("P"), page.desk.card.prompt.click]
@@ -321,26 +296,27 @@ def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(page: Page) -> N
         assert item is not None
         assert (item.id, item.output_a) == (page.item, page.reading.a.text)
         assert criterion == "safety"
-
-
-def test_a_panel_has_no_prompt_of_its_own(page: Page) -> None:
     open_panel(page.qtbot, page)
-    said: list[str] = []
-    wanted: list[object] = []
-    page.workspace.note.connect(said.append)
-    page.prompt_wanted.connect(wanted.append)
-    page.desk.card.prompt.click()
+    said = page.told()
+    with page.qtbot.assertNotEmitted(page.prompt_wanted):
+        page.desk.card.prompt.click()
     assert said[0].startswith("A jury has no prompt of its own")
-    assert not wanted
 
 
-def test_what_was_said_of_an_item_is_gone_with_it(page: Page) -> None:
-    said: list[str] = []
-    page.workspace.note.connect(said.append)
-    page.qtbot.keyClick(page, Qt.Key.Key_U, Qt.KeyboardModifier.ShiftModifier)
+def test_two_quick_overrides_do_not_lose_each_other_and_what_was_said_of_an_item_is_gone_with_it(
+    page: Page,
+) -> None:
+    said = page.told()
+    page.qtbot.keyClick(page, Qt.Key.Key_U, SHIFT)
     assert said == ["There is nothing of yours on this item to redo."]
-    page.qtbot.keyClick(page, Qt.Key.Key_J)
+    page.press("JK")
     assert said[-1] == ""
+    page.write("Mine.")
+    page.desk.card.editor.saved.emit()
+    page.press("X")
+    page.until(lambda: len(page.overrides) == 2)
+    assert (page.overrides[1].preference, page.overrides[1].explanation) == (Preference.BOTH_BAD, "Mine.")
+    page.until(lambda: page.desk.card.badge.text == "Both bad")
 
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -381,17 +357,3 @@ def test_items_are_judged_again_by_keys_and_by_the_menu_which_says_how_many(
     with page.qtbot.assertNotEmitted(wanted_items):
         page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
         page.qtbot.keyClick(page, Qt.Key.Key_J, both)
-
-
-def test_without_its_dataset_a_run_says_what_is_missing(
-    qtbot: QtBot, workspace: Workspace, store: Path, demo_gold: Path, open_page: Open, tmp_path: Path
-) -> None:
-    moved = tmp_path / "moved.tsv"
-    demo_gold.replace(moved)
-    try:
-        page = open_page()
-        with qtbot.assertNotEmitted(workspace.items_wanted), qtbot.waitSignal(workspace.note) as note:
-            qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
-        assert note.args == ["The dataset of this run is missing: find it, then judge its items."]
-    finally:
-        moved.replace(demo_gold)

@@ -1,6 +1,7 @@
 """How the Review page shares its height: texts first, a card that folds; both follow theme and text size."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +19,28 @@ from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import Open, Page, open_panel
 
 PAGE = (1167, 661)  # what a window of 1280 x 720 leaves for a page
+Look = Callable[[ThemeChoice, int], None]
 
 
 @pytest.fixture
-def look() -> Iterator[float]:
-    """The window's look, light at first; the points of its text. Afterwards as it was."""
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    style, font, palette = app.styleSheet(), QFont(app.font()), QPalette(app.palette())
-    points = font.pointSizeF()
-    apply_theme(app, ThemeChoice.LIGHT, 100, points)
-    yield points
-    app.setStyleSheet(style)
-    app.setFont(font)
-    app.setPalette(palette)
+def look(qapp: QApplication) -> Iterator[Look]:
+    """Changes the window's look, which is light at first, and afterwards as it was."""
+    style, font, palette = qapp.styleSheet(), QFont(qapp.font()), QPalette(qapp.palette())
+
+    def change(theme: ThemeChoice, size: int) -> None:
+        apply_theme(qapp, theme, size, font.pointSizeF())
+
+    change(ThemeChoice.LIGHT, 100)
+    yield change
+    qapp.setStyleSheet(style)
+    qapp.setFont(font)
+    qapp.setPalette(palette)
 
 
 @pytest.fixture
-def small(look: float, page: Page) -> Page:
+def small(look: Look, page: Page) -> Page:
     """The page in a window of 1280 x 720."""
-    assert look
+    assert callable(look)  # it comes before the page, which would have to be laid out again
     page.resize(*PAGE)
     page.until(lambda: page._down.arranged)
     return page
@@ -48,19 +51,13 @@ def share(page: Page) -> float:
     return min(pane.view.height() for pane in (page.reading.a, page.reading.b)) / page.height()
 
 
-def test_the_responses_have_most_of_a_small_window(small: Page) -> None:
-    assert share(small) >= 0.35
-    small.press("F")
-    small.until(lambda: share(small) >= 0.55)
-    small.press("F")
-    small.until(lambda: 0.35 <= share(small) < 0.55)
-
-
 def rows_of_criteria(page: Page) -> int:
     return len({button.y() for button in page.desk.strip.buttons})
 
 
-def test_the_criteria_stand_in_one_row_or_in_two_with_whole_names_whatever_their_marks(small: Page) -> None:
+def test_the_criteria_stand_in_one_row_or_two_with_whole_names_whatever_their_marks_else_in_three(
+    small: Page,
+) -> None:
     strip = small.desk.strip
     last = strip.buttons[-1]
     for width, rows in ((PAGE[0], 1), (800, 2)):
@@ -73,22 +70,15 @@ def test_the_criteria_stand_in_one_row_or_in_two_with_whole_names_whatever_their
         assert last.geometry().right() <= strip.width()
         assert "Overall quality" in last.text()
         small.until(lambda: last.geometry().bottom() <= strip.height(), timeout=10_000)
-
-
-def test_names_of_criteria_are_shortened_where_three_rows_are_too_few(small: Page) -> None:
-    strip = small.desk.strip
-    last = strip.buttons[-1]
     strip.resize(260, strip.height())
     small.until(lambda: rows_of_criteria(small) == 3, timeout=10_000)
-    assert "Overall quality" not in last.text()
+    assert "Overall quality" not in last.text()  # shortened
     assert last.text().split()[0] == "5"
     assert "overall quality" in last.toolTip()
 
 
-def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(look: float, page: Page) -> None:
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    apply_theme(app, ThemeChoice.LIGHT, TEXT_SIZES[-1], look)
+def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(look: Look, page: Page) -> None:
+    look(ThemeChoice.LIGHT, TEXT_SIZES[-1])
     page.follow_look()
     page.resize(1090, 650)  # what the frame leaves at this size of text
     page.until(lambda: page._down.arranged)
@@ -106,7 +96,7 @@ def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(loo
     assert card.buttons.undo.geometry().bottom() <= card.buttons.height()
 
 
-def test_a_folded_card_is_a_line_with_a_low_format_mass(page: Page) -> None:
+def test_a_folded_card_is_a_line_with_a_low_format_mass_which_writing_opens(page: Page) -> None:
     card = page.desk.card
     explanation = card.explanation.text()
     assert card.mass.isVisible()
@@ -124,35 +114,27 @@ def test_a_folded_card_is_a_line_with_a_low_format_mass(page: Page) -> None:
     page.override("X")
     assert card.badge.text == "Both bad"
     assert not card.open
+    field = page.write("So.")
+    assert (field.isVisible(), field.hasFocus()) == (True, True)
+    page.overriding(lambda: page.save(field))
+    assert not card.open
+    assert card.beginning.text() == "So."
     page.press("F")
     assert card.body.isVisible()
 
 
-def test_writing_opens_a_folded_card_until_it_is_saved(page: Page) -> None:
-    page.press("F")
-    page.press("E")
-    card = page.desk.card
-    assert card.editor.field.isVisible()
-    assert card.editor.field.hasFocus()
-    card.editor.field.setPlainText("So.")
-    page.overriding(lambda: card.editor.saved.emit("So."))
-    assert not card.open
-    assert card.beginning.text() == "So."
-
-
-@pytest.mark.parametrize("end", ["save", "Esc"])
-def test_after_writing_one_reads_the_explanation_from_its_top(small: Page, end: str) -> None:
+def test_after_writing_one_reads_the_explanation_from_its_top(small: Page) -> None:
     card = small.desk.card
     bar = card.body.verticalScrollBar()
-    small.press("E")
-    card.editor.field.setPlainText("So.")
-    small.until(lambda: bar.value() > 0)  # the field is seen whole
-    if end == "save":
-        small.overriding(lambda: small.save(card.editor.field))
-    else:
-        small.qtbot.keyClick(card.editor.field, Qt.Key.Key_Escape)
-    assert not card.editing
-    assert bar.value() == 0
+    for saved in (True, False):
+        field = small.write("So.")
+        small.until(lambda: bar.value() > 0)  # the field is seen whole
+        if saved:
+            small.overriding(partial(small.save, field))
+        else:
+            small.qtbot.keyClick(field, Qt.Key.Key_Escape)
+        assert not card.editing
+        assert bar.value() == 0
 
 
 def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
@@ -187,15 +169,13 @@ def still(page: Page) -> QImage:
 
 
 @pytest.mark.slow
-def test_marked_markdown_follows_theme_and_text_size_at_once(look: float, small: Page) -> None:
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
+def test_marked_markdown_follows_theme_and_text_size_at_once(look: Look, small: Page) -> None:
     small.take_focus()  # no cursor blinks in the search
     small.press("MDF")
     small.reading.a.show_text("# Title\n\n- one `code`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
     seen = [still(small)]
     for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
-        apply_theme(app, theme, size, look)
+        look(theme, size)
         small.follow_look()  # as the window lets it
         seen.append(still(small))
         assert small.reading.a.view.extraSelections()
@@ -212,11 +192,9 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(look: float, small:
 
 @pytest.mark.slow
 def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
-    look: float, small: Page, store: Path
+    look: Look, small: Page, store: Path
 ) -> None:
-    app = QApplication.instance()
-    assert isinstance(app, QApplication)
-    apply_theme(app, ThemeChoice.LIGHT, 150, look)
+    look(ThemeChoice.LIGHT, 150)
     small.follow_look()
     open_panel(small.qtbot, small, exchanged=True)
     small.until(lambda: small._down.arranged)
@@ -235,33 +213,36 @@ def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
 
 
 def rows_seen(page: Page) -> int:
-    """How many items of the list are seen whole."""
     view = page.list.view
     seen = view.viewport().visibleRegion().boundingRect()
     table = page.list.table
     return sum(seen.contains(view.visualRect(table.index(row, STATE))) for row in range(table.rowCount()))
 
 
-@pytest.mark.parametrize("filtered", [False, True])
-@pytest.mark.parametrize("keys", ["", "F", "V", "FV"])
-def test_six_items_are_seen_whatever_is_folded_or_stands_side_by_side(
-    small: Page, keys: str, filtered: bool
-) -> None:
-    if filtered:
-        wanted = WantedItems(1, Filters(label=Preference.A), "labels A, of which another page wants to know")
-        with small.signal(small.list.listed):
-            small.workspace.listing_wanted.emit(wanted)
-        small.list.alike.show()
-        small.list.filters.more.click()
-    small.press(keys)
-    small.until(lambda: rows_seen(small) >= 6, timeout=10_000)
-    assert small.size() == QSize(*PAGE)
-    small.press("/")
+def test_six_items_are_seen_whatever_is_folded_or_stands_side_by_side(small: Page) -> None:
     search = small.list.filters.search
-    small.until(lambda: search.visibleRegion().boundingRect().height() == search.height(), timeout=10_000)
+    for filtered in (False, True):
+        if filtered:
+            words = "labels A, of which another page wants to know"
+            small.list_wanted(WantedItems(1, Filters(label=Preference.A), words))
+            small.list.alike.show()
+            small.list.filters.more.click()
+        for keys in ("", "F", "V", "VFV"):  # nothing, folded, both, side by side
+            small.press(keys)
+            small.until(lambda: rows_seen(small) >= 6, timeout=10_000)
+            assert small.size() == QSize(*PAGE)
+            small.press("/")
+            small.until(
+                lambda: search.visibleRegion().boundingRect().height() == search.height(), timeout=10_000
+            )
+            small.list.take_focus()
+        small.press("V")
 
 
-def test_marks_are_whole_and_nothing_above_or_sideways_is_scrolled_in_a_small_window(small: Page) -> None:
+def test_the_responses_have_most_of_a_small_window_in_which_nothing_above_or_sideways_is_scrolled(
+    small: Page,
+) -> None:
+    assert share(small) >= 0.35
     controls = small.list._controls
     inside = controls.widget()
     assert inside is not None
@@ -273,19 +254,22 @@ def test_marks_are_whole_and_nothing_above_or_sideways_is_scrolled_in_a_small_wi
     letters = (view.viewport().width() - left - 8) / metrics.averageCharWidth()
     assert letters >= 6
     assert view.horizontalScrollBar().maximum() == 0
+    small.press("F")
+    small.until(lambda: share(small) >= 0.55)
+    small.press("F")
+    small.until(lambda: 0.35 <= share(small) < 0.55)
 
 
 class WithIcons(QProxyStyle):
     """Fusion as many desktops ask for it: with icons on the buttons of dialogs."""
 
     def styleHint(self, hint: QStyle.StyleHint, *around: Any) -> int:  # noqa: N802 - Qt calls it
-        """One for these icons, else Fusion's own."""
         asked = hint is QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons
         return 1 if asked else super().styleHint(hint, *around)
 
 
-def test_buttons_of_dialogs_have_no_icons_that_no_other_button_has(qtbot: QtBot, look: float) -> None:
-    assert look
+@pytest.mark.usefixtures("look")
+def test_buttons_of_dialogs_have_no_icons_that_no_other_button_has(qtbot: QtBot) -> None:
     style, box = WithIcons("Fusion"), QDialogButtonBox()
     qtbot.addWidget(box)
     box.setStyle(style)

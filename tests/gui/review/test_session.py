@@ -41,7 +41,6 @@ class Window:
         self.full = False
 
     def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
-        """What Ada did with an item."""
         return self.results.steps(item, self.author)
 
     def say(self, draft: Annotation, _run_id: int, over: Sequence[str]) -> str:
@@ -58,7 +57,6 @@ class Window:
         self.run = OpenRun(self.results.with_annotators(Reviews(overrides), {}), GOLD)
 
     def store(self, change: Change, author: str = "Ada") -> None:
-        """What the store does with a change."""
         said, new = self.results.reviews.overrides, change.say
         assert isinstance(new, Annotation)
         at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=len(said))
@@ -185,16 +183,12 @@ def test_a_text_is_a_draft_until_it_is_stored(session: ReviewSession, window: Wi
     assert (shown(session).explanation, shown(session).draft) == ("It is safe.", "")
 
 
-def test_a_text_that_is_refused_is_there_again(session: ReviewSession) -> None:
+def test_a_text_that_is_refused_or_left_is_a_draft_one_without_words_is_none(session: ReviewSession) -> None:
     session.begin_writing()
     session.save("nan", changed=True)
     assert session.lost(KEY)
     assert session.begin_writing() == ("", "nan")
     assert not session.lost(KEY)
-
-
-def test_a_text_that_is_left_is_a_draft_one_without_words_is_none(session: ReviewSession) -> None:
-    session.begin_writing()
     session.leave("half a thought", changed=True)
     session._drafts.forget_runs([2])
     assert shown(session).draft
@@ -285,12 +279,6 @@ def progress(qtbot: QtBot, space: Workspace) -> Progress:
     return made
 
 
-def mark(qtbot: QtBot, space: Workspace, progress: Progress, item_id: str, state: ReviewState) -> None:
-    """Mark an item, and hear that it is stored."""
-    with qtbot.waitSignal(space.reviewed):
-        progress.mark(item_id, state)
-
-
 def test_each_mark_counts_at_once_and_not_twice(qtbot: QtBot, space: Workspace, progress: Progress) -> None:
     assert progress.in_words == "0 of 30 done, 3 left by this filter"
     steps = [
@@ -310,21 +298,18 @@ def test_each_mark_counts_at_once_and_not_twice(qtbot: QtBot, space: Workspace, 
     assert progress.next_to_do(1) is None
 
 
-def test_another_person_and_a_run_read_again_are_counted_anew(
+def test_another_person_and_a_run_read_again_are_counted_anew_and_not_what_is_not_stored(
     qtbot: QtBot, space: Workspace, progress: Progress
 ) -> None:
-    mark(qtbot, space, progress, "2", DONE)
+    with qtbot.waitSignal(space.reviewed):
+        progress.mark("2", DONE)
     space.set_author("Ben")
     assert progress.in_words == "0 of 30 done, 3 left by this filter"
     space.set_author("Ada")
     with qtbot.waitSignal(space.run_changed):
         space.read_run_again()
     assert progress.in_words == "1 of 30 done, 2 left by this filter"
-
-
-def test_what_is_not_stored_counts_no_more(space: Workspace, progress: Progress) -> None:
     progress.mark("1", DONE)
-    progress.mark("2", DONE)
     space.unsaid.emit(new_review("1", "Ada", DONE))
     assert progress.in_words == "1 of 30 done, 2 left by this filter"
 
@@ -342,6 +327,7 @@ def test_a_mark_does_not_walk_the_whole_list(
         return state(item_id)
 
     monkeypatch.setattr(progress, "state", look_at)
-    mark(qtbot, space, progress, "1", DONE)
+    with qtbot.waitSignal(space.reviewed):
+        progress.mark("1", DONE)
     assert progress.in_words == "1 of 30 done, 29 left"
     assert set(looked_at) == {"1"}

@@ -34,9 +34,9 @@ from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import State
 from gui.workspace.threads import ThreadName
+from tests.gui.review.steps import KEYS
 from tests.gui.windows import end_window
 
-KEY_OF = dict(zip(Preference, "ABGX", strict=True))
 Labels = Mapping[JudgmentKey, Preference]
 
 _PATIENCE = 30.0  # seconds: a busy computer proves nothing
@@ -58,7 +58,6 @@ class MouseSeen(QObject):
         app.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Note it, and let it pass."""
         if event.type() in _OF_A_MOUSE:
             self.events.append(f"{event.type().name} on {type(watched).__name__}")
         return False
@@ -71,15 +70,9 @@ def _click(widget: QWidget, key: str) -> None:
 
 
 class Desk:
-    """A window at 1280 x 720 on a data folder of its own.
+    """A window at 1280 x 720 on a data folder of its own."""
 
-    `seen` is called with the name of each moment at which the screen is worth a look.
-    """
-
-    def __init__(
-        self, folder: Path, monkeypatch: pytest.MonkeyPatch, seen: Callable[[str, "Desk"], object]
-    ) -> None:
-        self._seen = seen
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self._file: Path | None = None  # that the next file dialog names
         monkeypatch.setattr(QFileDialog, "open", lambda dialog: self._answer_open(dialog))  # noqa: PLW0108  a method of the dialog
         monkeypatch.setattr(QFileDialog, "exec", lambda dialog: self._answer_exec(dialog))  # noqa: PLW0108  a method of the dialog
@@ -92,23 +85,18 @@ class Desk:
         self.review = self.main_content.review
         self.wait(lambda: self.space.dataset is not None)
 
-    # Keys
-
     def wait(self, until: Callable[[], object]) -> None:
-        """Until something is so; AssertionError where it does not come to that."""
         end = time.monotonic() + _PATIENCE
         while not until():
             assert time.monotonic() < end, f"it does not come to that: {self._place}"
             QTest.qWait(_PAUSE_MS)
 
     def press(self, *keys: str) -> None:
-        """Press keys by their names, in the dialog that is open or in the window."""
         for key in keys:
             QTest.qWait(15)  # no hand presses a key again within 10 ms of its release
             _click(self._front(), key)
 
     def type(self, text: str) -> None:
-        """Type letters."""
         for letter in text:
             QTest.keyClick(self._front().windowHandle(), cast(Qt.Key, letter))
 
@@ -128,7 +116,6 @@ class Desk:
         return f"{named} has the keys; {self.main_content.notices.text!r}; {note!r}"
 
     def to(self, widget: QWidget) -> None:
-        """Tab, until it has the keys."""
         for _ in range(99):
             if self.frame.focusWidget() is widget:
                 return
@@ -158,8 +145,6 @@ class Desk:
         again.stop()
         again.deleteLater()
 
-    # Files
-
     def _answer_open(self, dialog: QFileDialog) -> None:
         path, self._file = self._file, None
         assert path is not None
@@ -174,12 +159,10 @@ class Desk:
         return 1
 
     def open(self, dataset: Path, submission: Path) -> None:
-        """Open a dataset, then a submission that answers it."""
         self.open_dataset(dataset)
         self.open_submission(submission)
 
     def open_dataset(self, path: Path) -> None:
-        """Open a dataset."""
         self._file = path
         self.press("Ctrl+O")
         self.wait(lambda: self.space.dataset is not None and self.space.dataset.path == path)
@@ -215,15 +198,12 @@ class Desk:
         self.wait(lambda: isinstance(QApplication.activeModalWidget(), ExportDialog))
         self.press("Ctrl+A")
         self.type(str(path))
-        self.seen(path.name)
+        self.rest()
         self.press("Return")
         self.wait(path.exists)
         self.wait(lambda: QApplication.activeModalWidget() is None)
 
-    # Labels
-
     def sit_down(self, name: str) -> None:
-        """Another person labels from now on."""
         self.to(self.review.reviewer.who)
         self.in_menu("Space", "Up", "Return")  # another name, the last of the entries
         self.wait(lambda: isinstance(QApplication.activeModalWidget(), WhoDialog))
@@ -247,7 +227,7 @@ class Desk:
                 self.press(str(number))
                 self.wait(partial(self._is_at, key))
                 if blind or (session.shown is not None and session.shown.label is not labels[key]):
-                    self.press(KEY_OF[labels[key]])
+                    self.press(KEYS[labels[key]])
             if item in why:
                 self.press("1", "E")
                 self.type(why[item])
@@ -270,7 +250,7 @@ class Desk:
             self.wait(lambda: session.key in differing - self.reviews.adjudicated.keys())
             key = session.key
             if key in otherwise:
-                self.press(KEY_OF[otherwise[key]])
+                self.press(KEYS[otherwise[key]])
                 self.wait(partial(self._has_adjudicated, done))
             self.press("Return")
             self.wait(partial(self._has_adjudicated, done))
@@ -282,18 +262,14 @@ class Desk:
     def _has_adjudicated(self, judgments: int) -> bool:
         return len(self.reviews.adjudicated) == judgments
 
-    # What there is to see
-
     @property
     def reviews(self) -> Reviews:
-        """What people said of the open run."""
         assert self.space.run is not None
         return self.space.run.results.reviews
 
-    def seen(self, moment: str) -> None:
-        """A moment at which the screen is worth a look: nothing is under way."""
-        self.wait(lambda: not any(self.main_content.threads.busy(thread_name) for thread_name in ThreadName))
-        self._seen(moment, self)
+    def rest(self) -> None:
+        """Wait until nothing is under way."""
+        self.wait(lambda: not any(map(self.main_content.threads.busy, ThreadName)))
 
     def measured_alone(self) -> Evaluation:
         """The judge's own labels against the human ones, on Results."""
@@ -302,14 +278,13 @@ class Desk:
         self.to(page.whose.box)
         self.press("J")
         self.wait(lambda: page.whose.source == JUDGE_ALONE)
-        self.seen("measured")
+        self.rest()
         scores = page.measurer.scores
         assert scores is not None
         assert scores.evaluation is not None
         return scores.evaluation
 
     def end(self) -> None:
-        """Close the window."""
         end_window(self.main_content)
 
 
@@ -319,7 +294,6 @@ ALL = tuple(Preference)
 
 
 def turned(label: Preference, by: int = 1) -> Preference:
-    """Another label."""
     return ALL[(ALL.index(label) + by) % len(ALL)]
 
 
@@ -346,7 +320,6 @@ WHY = {"Ada": {"3": "Ada says why."}, "Ben": {"4": "Ben says why."}, "Cleo": {"5
 
 
 def load_gold(path: Path) -> Labels:
-    """The labels of a dataset that was exported."""
     made = load_dataset(path)
     return {
         JudgmentKey(item, name): Preference(label)
@@ -364,25 +337,18 @@ def mouse(qapp: QApplication) -> Iterator[MouseSeen]:
 
 @pytest.fixture
 def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Desk]]:
-    """Opens the window of a laptop, by its name."""
     made: list[Desk] = []
 
     def laptop(name: str) -> Desk:
         monkeypatch.setenv("TIEBREAK_HOME", str(tmp_path / name))
         for before in made:
             before.end()
-        made[:] = [Desk(tmp_path / name, monkeypatch, look)]
+        made[:] = [Desk(tmp_path / name, monkeypatch)]
         return made[-1]
 
     yield laptop
     for each in made:
         each.end()
-
-
-def look(moment: str, desk: Desk) -> None:
-    """Keep a picture, where a folder is named for them."""
-    if folder := os.environ.get("TIEBREAK_TEST_PICTURES"):
-        (QApplication.activeModalWidget() or desk.frame).grab().save(str(Path(folder) / f"{moment}.png"))
 
 
 @pytest.fixture
@@ -421,11 +387,11 @@ def test_three_people_label_a_fourth_settles_and_what_they_said_is_gold(
 ) -> None:
     away = laptop("away")
     away.open(*files)
-    away.seen("opened")
+    away.rest()
     away.sit_down("Cleo")
     away.label(CLEO, WHY["Cleo"])
     away.export_words(tmp_path / "cleo.json")
-    away.seen("handed-over")
+    away.rest()
     desk = laptop("desk")
     desk.open(*files)
     desk.sit_down("Ada")
@@ -433,23 +399,23 @@ def test_three_people_label_a_fourth_settles_and_what_they_said_is_gold(
     desk.sit_down("Ben")
     desk.label(BEN, WHY["Ben"], blind=True)
     desk.add_words(tmp_path / "cleo.json")
-    desk.seen("adding")
+    desk.rest()
     desk.press("Return")
     desk.wait(lambda: "Cleo" in desk.reviews.annotators)
-    desk.seen("added")
+    desk.rest()
     dialog = desk.add_words(tmp_path / "cleo.json")
-    desk.seen("nothing-new")
+    desk.rest()
     assert not dialog.add.isEnabled()
     desk.press("Esc")
     desk.sit_down("Dora")
     desk.adjudicate(DORA)
-    desk.seen("settled")
+    desk.rest()
     desk.export("J", tmp_path / "all.json")
     desk.export("C", tmp_path / "all.csv")
     desk.export("D", tmp_path / "gold.tsv")
-    desk.seen("exported")
+    desk.rest()
     desk.open_dataset(tmp_path / "gold.tsv")
-    desk.seen("gold")
+    desk.rest()
     desk.open_submission(files[1])
     measured = desk.measured_alone().labels
     assert mouse.events == []

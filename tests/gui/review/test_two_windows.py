@@ -12,7 +12,7 @@ from engine.annotations.effective import Reviews
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.results.run_weights import BY_HAND, RunWeights, WeightsChoice
-from gui.review.note_line import NoteDialog
+from gui.review.annotators import NoteDialog
 from gui.workspace.state import BLIND, NEXT_CRITERION, State
 from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace
@@ -22,7 +22,6 @@ from tests.gui.review.steps import Open, Page
 
 @pytest.fixture
 def first(workspace: Workspace, store: Path, open_page: Open) -> Page:
-    """A window in which Ada labels."""
     return open_page()
 
 
@@ -77,21 +76,21 @@ def test_the_name_that_a_window_shows_is_the_author_of_all_that_is_said_in_it(
 def test_blind_or_not_what_follows_a_label_and_weights_are_a_windows_own(
     first: Page, second: Workspace
 ) -> None:
-    space, run = first.workspace, first.workspace.run
-    assert run is not None
+    space, run = first.workspace, first.run.results.run
     first.reviewer.switch_blind(True)
-    weights, default = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
-    others = WeightsChoice(dict.fromkeys(default.weights, 7.0), 3.0, BY_HAND)
+    weights, default = RunWeights(space.state), RunWeights(space.state).of(run)
+    sevens, ones = (WeightsChoice(dict.fromkeys(default.weights, each), each, BY_HAND) for each in (7.0, 1.0))
     for name in (BLIND, NEXT_CRITERION):
         second.state.set_text(name, "" if name == BLIND else "on")
-    RunWeights(second.state).keep(run.results.run, others)
+    RunWeights(second.state).keep(run, sevens)
     second.state.save()
+    weights.keep(replace(run, id=99), ones)  # another run: that one's stay
     space.state.save()
     assert (space.state.text(BLIND), space.state.text(NEXT_CRITERION)) == ("on", "")
-    assert weights.of(run.results.run) == default
+    assert weights.of(run) == default
     following = State(space.state.path.parent)
     assert (following.text(BLIND), following.text(NEXT_CRITERION)) == ("", "on")
-    assert RunWeights(following).of(run.results.run) == others
+    assert RunWeights(following).of(run) == sevens
 
 
 def test_what_windows_save_under_names_and_open_is_there_for_all_of_them(
@@ -103,23 +102,6 @@ def test_what_windows_save_under_names_and_open_is_there_for_all_of_them(
         state.add_recent("datasets", tmp_path / f"{place}.tsv")
     assert list(RunWeights(first.workspace.state).saved) == ["by 0", "by 1"]
     assert len(first.workspace.state.recent("datasets")) == 2
-
-
-def test_weights_that_another_window_gave_a_run_stay_its_own_when_this_one_weighs_another(
-    first: Page, second: Workspace
-) -> None:
-    space, run = first.workspace, first.workspace.run
-    assert run is not None
-    weights, default = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
-    sevens = WeightsChoice(dict.fromkeys(default.weights, 7.0), 3.0, BY_HAND)
-    RunWeights(second.state).keep(run.results.run, sevens)
-    second.state.save()
-    weights.keep(
-        replace(run.results.run, id=99), WeightsChoice(dict.fromkeys(default.weights, 1.0), 1.0, BY_HAND)
-    )
-    assert weights.of(run.results.run) == default
-    space.state.save()
-    assert RunWeights(State(space.state.path.parent)).of(run.results.run) == sevens
 
 
 def test_what_another_process_saved_is_kept(tmp_path: Path) -> None:

@@ -34,9 +34,8 @@ from gui.results.export_jobs import Form
 from gui.results.run_weights import NameDialog
 from gui.results.score_jobs import ModelMeasure
 from gui.results.scores_panel import MeasureModelDialog
-from gui.review.annotators import WhoDialog
+from gui.review.annotators import NoteDialog, WhoDialog
 from gui.review.filter_bar import SeedDialog
-from gui.review.note_line import NoteDialog
 from gui.runs.runs_dialog import RunsDialog
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import Fold

@@ -37,9 +37,8 @@ from engine.results.annotation_file import annotation_file
 from engine.store.run_store import RunStore
 from gui.review import review_jobs
 from gui.review.annotation_exchange import AddWordsDialog, ExportWordsDialog
-from gui.review.annotators import WhoDialog
+from gui.review.annotators import NoteDialog, WhoDialog
 from gui.review.judgment_desk import LinesDialog
-from gui.review.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
 from gui.review.session import override_in_words
 from gui.runs.queue import Queued

@@ -181,7 +181,7 @@ def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
         typing.stop()
         written = review.desk.card.editor.text
         qtbot.waitUntil(lambda: drafts() == [written])
-        review.desk.card.editor.left.emit(written)
+        review.desk.card.editor.left.emit()
 
 
 Open = Callable[[str], MainContent]
