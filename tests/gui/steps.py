@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtCore import QAbstractItemModel, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
@@ -94,14 +95,18 @@ def column(model: QAbstractItemModel, number: int, role: int = Qt.ItemDataRole.D
 
 @contextmanager
 def whole_window(
-    qtbot: QtBot, folder: Path, *files: Path, run: int | None = None, author: str = ""
+    qtbot: QtBot,
+    folder: Path,
+    *files: Path,
+    run: int | None = None,
+    author: str = "",
+    memory: str = "state",
 ) -> Iterator[MainContent]:
-    """The window on the store `runs.sqlite` of a folder, its memory beside it; ended when the test is.
-
-    `files` are open (without any the demo dataset), and so is `run`, as it was when the last window was
-    closed. A run at work is stopped at the end.
+    """A window of 1280 x 720 on the store `runs.sqlite` of a folder, its `memory` beside it. `files` are open
+    (without any the demo dataset), and so is `run`, as it was when the last window was closed. A run at work
+    is stopped at the end.
     """
-    state = State(folder / "state")
+    state = State(folder / memory)
     if author:
         state.set_text("author", author)
     if run is not None:
@@ -120,3 +125,11 @@ def whole_window(
         made.run_control.stop()
         qtbot.waitUntil(lambda: not made.run_control.running)
         end_window(made)
+
+
+def drop(frame: MainWindow, *files: Path) -> None:
+    """Drop files on the window."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in files])
+    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    frame.dropEvent(QDropEvent(QPointF(5, 5), *how))

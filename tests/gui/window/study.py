@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -44,13 +44,13 @@ from gui.widgets.files import FileChoice
 from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.notice import Message
 from gui.window.dialogs import AboutDialog, CheckDialog, KeysDialog, SettingsDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.state import PageName, State
 from gui.workspace.threads import EngineThreads, ThreadName
 from tests.gui.fits import wrong_with
+from tests.gui.steps import whole_window
 from tests.judged import GOOD, SURE_A, SURE_GOOD, B, stored_run
 from tests.model_files import PublishedFile
 
@@ -149,31 +149,27 @@ class Study:
         return [f"{self.name[:-1]}{number}" for number in range(3)]
 
 
-def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> MainContent:
+@contextmanager
+def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> Iterator[MainContent]:
     """The window with all of it open, and with an offer to go on with a run."""
     study.write()
-    store = study.store()
+    study.store()
     state = State(study.folder / "state")
-    state.set_text("author", study.name)
     state.set_number("text_size", text_percent)
     setup = replace(default_setup(), dataset_path=study.dataset, model_path=study.models)
     state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
-    frame = MainWindow(state)
-    frame.resize(ROOM)
-    frame.show()
-    made = MainContent(frame, store)
-    made.begin(study.dataset)
-    space = made.workspace
-    qtbot.waitUntil(lambda: space.dataset is not None)
-    space.open_run(1)
-    qtbot.waitUntil(lambda: space.run is not None and len(space.runs) == 2)
-    choose_models(qtbot, made, study)
-    made.results.weighted_scoring.save_as(study.name[:80])
-    made.results.weighted_scoring.apply_saved(study.name[:80])
-    made.compare.choosing.add_files([study.submission])
-    made.compare.choosing.systems.restore({"runs": [1, 2], "files": [[str(study.submission), True]]})
-    made.notices.add(Message(study.name, study.name))
-    return made
+    state.save()
+    with whole_window(qtbot, study.folder, study.dataset, run=1, author=study.name) as made:
+        made.frame.resize(ROOM)
+        qtbot.waitUntil(lambda: len(made.workspace.runs) == 2)
+        choose_models(qtbot, made, study)
+        made.results.weighted_scoring.save_as(study.name[:80])
+        made.results.weighted_scoring.apply_saved(study.name[:80])
+        made.compare.choosing.add_files([study.submission])
+        made.compare.choosing.systems.restore({"runs": [1, 2], "files": [[str(study.submission), True]]})
+        made.notices.add(Message(study.name, study.name))
+        yield made
+        made.frame.set_text_size(100)  # else it is the system's of the next window
 
 
 def choose_models(qtbot: QtBot, made: MainContent, study: Study) -> None:
