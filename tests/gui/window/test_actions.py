@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,20 +13,11 @@ from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
 from gui.widgets.action_table import PAGES, RUBRIC_EDITOR
 from gui.window.dialogs import DiagnosticsCopier, KeysDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.state import BLIND, PageName, State
+from gui.workspace.state import BLIND, PageName
 from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.labels import text_of
-from tests.gui.windows import end_window
-
-
-@pytest.fixture
-def made(qtbot: QtBot, tmp_path: Path) -> Iterator[MainContent]:
-    made = MainContent(MainWindow(State(tmp_path / "state")), tmp_path / "runs.sqlite")
-    yield made
-    end_window(made)
 
 
 def bound(widget: QWidget) -> set[str]:
@@ -37,18 +27,17 @@ def bound(widget: QWidget) -> set[str]:
     return {key.toString() for key in keys}
 
 
-def test_each_key_of_the_table_that_is_not_qts_own_is_bound(qtbot: QtBot, made: MainContent) -> None:
-    editor = RubricDialog(
-        made.workspace, RubricRequest(EditedRubric.of(made.workspace.rubric.rubric), None, None)
-    )
+def test_each_key_of_the_table_that_is_not_qts_own_is_bound(qtbot: QtBot, main_content: MainContent) -> None:
+    space = main_content.workspace
+    editor = RubricDialog(space, RubricRequest(EditedRubric.of(space.rubric.rubric), None, None))
     qtbot.addWidget(editor)
     assert tuple(PAGES) == tuple(PageName)
-    places = [*zip(made.pages, PAGES.values(), strict=True), (editor, RUBRIC_EDITOR)]
+    places = [*zip(main_content.pages, PAGES.values(), strict=True), (editor, RUBRIC_EDITOR)]
     for widget, rows in places:
         named = [action for action in rows if action.name and action.keys != "1 to 9"]
         wanted = {key.toString() for action in named for key in action.sequences}
         assert wanted <= bound(widget), widget
-    assert set("123456789") <= bound(made.review)
+    assert set("123456789") <= bound(main_content.review)
 
 
 def test_the_list_of_keys_begins_with_those_of_the_page_and_has_all(qtbot: QtBot) -> None:

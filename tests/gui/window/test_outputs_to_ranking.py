@@ -1,7 +1,6 @@
 """From files of outputs to a ranking in one window, as somebody does it who has just begun."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,9 @@ from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
-from tests.gui.steps import whole_window
 
 INSTRUCTIONS = 5
 MOST_CLICKS = 10
-
-
-@pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[MainContent]:
-    with whole_window(qtbot, tmp_path) as made:
-        yield made
 
 
 @pytest.fixture
@@ -66,6 +58,7 @@ class Mouse:
 
 
 @pytest.mark.models
+@pytest.mark.usefixtures("demo_tried")
 def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
     qtbot: QtBot,
     main_content: MainContent,
@@ -74,13 +67,11 @@ def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     mouse, workspace = Mouse(), main_content.workspace
-    qtbot.waitUntil(lambda: workspace.dataset is not None)  # the demo's
     mouse.turn_to(main_content, PageName.DATASET)
     mouse.press(main_content.dataset.outputs_button)
     dialog = main_content.dataset.outputs_dialog
     assert dialog is not None
-    asking = dialog.findChild(QFileDialog)
-    assert asking is not None
+    (asking,) = dialog.findChildren(QFileDialog)
     asking.filesSelected.emit([str(path) for path in outputs])
     asking.close()
     mouse.clicks += 2  # all files of the folder, and Open

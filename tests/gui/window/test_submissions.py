@@ -1,19 +1,17 @@
-"""Submissions in the window: opened with what they answer, completed, checked, not written over; and files of
-any kind that are opened in the wrong place.
-"""
+"""Submissions: opened with what they answer, completed, not written over; files opened in the wrong place."""
 
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import JUDGE_ALONE, new_override
@@ -35,7 +33,7 @@ from gui.window.main_content import MainContent
 from gui.workspace.page import CHECK, OPEN_SUBMISSION
 from gui.workspace.state import PageName
 from tests.gui.review.steps import current, press, save
-from tests.gui.steps import dataset_of, run_of, whole_window
+from tests.gui.steps import click, dataset_of, drop, items_of, open_run, run_of, whole_window
 
 LONG = "n" * 251 + ".tsv"
 
@@ -69,15 +67,10 @@ def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
     qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
 
 
-def click(widget: QPushButton | None) -> None:
-    assert widget is not None
-    widget.click()
-
-
-def button(parent: object, text: str) -> QPushButton | None:
-    assert hasattr(parent, "findChildren")
-    buttons = parent.findChildren(QPushButton)
-    return next((each for each in buttons if each.text().replace("&", "") == text), None)
+def file_dialog(qtbot: QtBot, main_content: MainContent) -> QFileDialog:
+    qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
+    [dialog] = main_content.frame.findChildren(QFileDialog)
+    return dialog
 
 
 @pytest.mark.slow
@@ -86,25 +79,18 @@ def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
 ) -> None:
     notes: list[str] = []
     main_content.workspace.note.connect(notes.append)
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(submission))])
-    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    main_content.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
+    drop(main_content.frame, submission)
     wait_for(qtbot, main_content, "Submission baseline.tsv")
     qtbot.waitUntil(lambda: bool(main_content.review.desk.card.badge.text))
-    assert any(
-        "baseline.tsv has predictions for 30 of the 30 items of gold.tsv, matched by" in note
-        for note in notes
-    )
+    assert "baseline.tsv has predictions for 30 of the 30 items of gold.tsv, matched by" in "\n".join(notes)
     assert main_content.notices.isHidden()
     assert main_content.review.reading.a.text
     picker = main_content.results.picker
     qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
     for key in (Qt.Key.Key_Space, Qt.Key.Key_W):
-        with qtbot.waitSignal(
-            main_content.workspace.note, check_params_cb=lambda text: "only labels" in text
-        ):
-            qtbot.keyClick(main_content.review.list.view, key)
+        notes.clear()
+        qtbot.keyClick(main_content.review.list.view, key)
+        qtbot.waitUntil(lambda: "only labels" in "\n".join(notes))
 
 
 @pytest.mark.slow
@@ -125,9 +111,9 @@ def test_nobody_calls_it_a_run_by_its_number(
     main_content.frame.show_page(PageName.RESULTS)
     qtbot.waitUntil(lambda: main_content.results.measurer.scores is not None)
     assert main_content.results.snapshot.isHidden()
-    assert "no probabilities" in main_content.results.calibration.state.text()
-    assert not main_content.results.calibration.fit_button.isEnabled()
-    assert not main_content.results.calibration.load_button.isEnabled()
+    calibration = main_content.results.calibration
+    assert "no probabilities" in calibration.state.text()
+    assert not any(button.isEnabled() for button in (calibration.fit_button, calibration.load_button))
     assert not [text for text in said if "run 1" in text.lower()]
 
 
@@ -140,10 +126,7 @@ def test_a_recent_dataset_is_found_that_has_its_ids(
     main_content.workspace.open_dataset(other)
     main_content.submissions.open(submission)  # while another dataset is read
     wait_for(qtbot, main_content, "Submission baseline.tsv")
-    run = main_content.workspace.run
-    assert run is not None
-    assert run.dataset is not None
-    assert run.dataset.path == demo_gold
+    assert items_of(main_content.workspace).path == demo_gold
 
 
 @pytest.mark.slow
@@ -158,7 +141,7 @@ def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
     assert "gold.tsv has 2 of them." in box.informativeText()
     assert open_one(main_content) == ""
     assert not main_content.workspace.runs
-    click(button(box, "Use gold.tsv"))
+    click(box, "Use gold.tsv")
     wait_for(qtbot, main_content, "Submission few.tsv")
     assert "ids that are not in the dataset (1), omitted: x9." in main_content.notices.text
 
@@ -169,9 +152,8 @@ def test_the_dataset_may_be_chosen(qtbot: QtBot, main_content: MainContent, tmp_
     other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
     main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
     qtbot.waitUntil(lambda: main_content.submissions.question is not None)
-    click(button(main_content.submissions.question, "Choose dataset…"))
-    qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
-    [dialog] = main_content.frame.findChildren(QFileDialog)
+    click(cast(QWidget, main_content.submissions.question), "Choose dataset…")
+    dialog = file_dialog(qtbot, main_content)
     assert "few.tsv answers" in dialog.windowTitle()
     dialog.fileSelected.emit(str(other))
     dialog.close()
@@ -255,14 +237,12 @@ def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(
     assert ("Ctrl+Shift+O", "Open submission") in [(one.keys, what) for one, what in keys_of("Everywhere")]
     picker = main_content.results.picker
     assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
-    wanted: list[Callable[[], object]] = [
-        partial(picker.activated.emit, picker.findText(OPEN_SUBMISSION)),
+    for ask in (
+        lambda: picker.activated.emit(picker.findText(OPEN_SUBMISSION)),
         main_content.review.nothing.submission.click,
-    ]
-    for ask in wanted:
+    ):
         ask()
-        qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
-        [dialog] = main_content.frame.findChildren(QFileDialog)
+        dialog = file_dialog(qtbot, main_content)
         assert dialog.windowTitle().startswith("Open submission")
         dialog.close()
         qtbot.waitUntil(lambda: not main_content.frame.findChildren(QFileDialog))
@@ -282,11 +262,10 @@ def test_the_check_lists_what_an_export_would_lack_and_copies_it(
     dialog.copy.click()
     assert QGuiApplication.clipboard().text() == dialog.text
     dialog.other.click()
-    qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
-    main_content.frame.findChildren(QFileDialog)[0].close()
+    file_dialog(qtbot, main_content).close()
 
 
-def test_it_is_reviewed_and_exported_but_never_written_over(
+def test_it_is_reviewed_and_exported_but_never_written_over_and_nobody_offers_to_explain_it_again(
     qtbot: QtBot, main_content: MainContent, submission: Path, tmp_path: Path
 ) -> None:
     before = submission.read_bytes()
@@ -295,9 +274,7 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     wait_for(qtbot, main_content, "Submission baseline.tsv")
     card = main_content.review.desk.card
     qtbot.waitUntil(lambda: bool(card.badge.text))
-    assert card.bars.isHidden()
-    assert card.orders.isHidden()
-    assert card.mass.isHidden()
+    assert all(part.isHidden() for part in (card.bars, card.orders, card.mass))
     own = card.badge.text
     item, criterion = main_content.review.session.item_id, main_content.review.session.criterion
     with qtbot.waitSignal(main_content.workspace.overrides_changed):
@@ -307,6 +284,8 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
     main_content.review.desk.override_label(other)
     qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
+    assert not card.stale.isHidden()
+    assert main_content.review.stale.isHidden()
     main_content.results.export(Form.EXPLAINED, submission)
     qtbot.waitUntil(lambda: "would be overwritten" in main_content.notices.text)
     assert "submission that is open" in main_content.notices.text
@@ -318,21 +297,6 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     assert row.predictions[criterion].explanation == "Because I say so."
     same = [row for row in read_submission(submission).rows if row.id != item]
     assert [row for row in read_submission(again).rows if row.id != item] == same
-
-
-@pytest.mark.slow
-def test_nobody_offers_to_write_its_explanations_again(
-    qtbot: QtBot, main_content: MainContent, submission: Path
-) -> None:
-    main_content.workspace.set_author("Ada")
-    main_content.submissions.open(submission)
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    desk = main_content.review.desk
-    qtbot.waitUntil(lambda: desk.session.item_id != "")
-    checked = [label for label, button in desk.card.buttons.labels.items() if button.isChecked()]
-    desk.override_label(next(label for label in Preference if label not in checked))
-    qtbot.waitUntil(lambda: not desk.card.stale.isHidden())
-    assert main_content.review.stale.isHidden()
 
 
 TAKEN = (0, 1, 12, 40, 41, 42, 77, 98)
@@ -387,8 +351,7 @@ def test_the_baseline_without_eight_items_is_completed_with_keys(
     )
     of_the_lab.submissions.open(without(replace(whole, rows=tuple(rows)), TAKEN, tmp_path / "part.tsv"))
     wait_for(qtbot, of_the_lab, "Submission part.tsv")
-    page, run = of_the_lab.review, of_the_lab.workspace.run
-    assert run is not None
+    page = of_the_lab.review
     assert "ids missing (8 of 99)" in of_the_lab.notices.text
     assert "The 8 missing items are in Review" in of_the_lab.notices.text
     assert exported(qtbot, of_the_lab, tmp_path / "as-it-was.tsv") == (tmp_path / "part.tsv").read_bytes()
@@ -442,9 +405,8 @@ def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
         db.execute("DELETE FROM unscored WHERE run_id = 1")
     with qtbot.waitSignal(of_the_lab.workspace.run_changed):
         of_the_lab.workspace.read_run_again()
-    run = of_the_lab.workspace.run
-    assert run is not None
-    assert (run.results.run.judged, len(run.results.judged), run.results.left) == (91, 99, 8)
+    results = run_of(of_the_lab.workspace).results
+    assert (results.run.judged, len(results.judged), results.left) == (91, 99, 8)
 
 
 @pytest.mark.slow
@@ -465,9 +427,7 @@ def test_results_and_exports_say_that_it_is_complete(
     qtbot.waitUntil(lambda: measured(of_the_lab) == 99)
     assert exported(qtbot, of_the_lab, tmp_path / "whole.tsv") == baseline.read_bytes()
     qtbot.waitUntil(lambda: "it answers all 99 items completely" in of_the_lab.notices.text)
-    run = of_the_lab.workspace.run
-    assert run is not None
-    check = CheckDialog(of_the_lab.workspace, run)
+    check = CheckDialog(of_the_lab.workspace, run_of(of_the_lab.workspace))
     qtbot.addWidget(check)
     qtbot.waitUntil(lambda: check.outcome.text() == "No problems: it is complete.")
     what = of_the_lab.results._exported()
@@ -500,8 +460,7 @@ def step(qtbot: QtBot, main_content: MainContent, problem: str, words: str) -> N
     """Wait until a notice says a problem, and press its button."""
     qtbot.waitUntil(lambda: problem in main_content.notices.text)
     main_content.notices.take_keys()
-    buttons = main_content.notices.findChildren(QPushButton)
-    next(each for each in buttons if each.text().replace("&", "") == words).click()
+    click(main_content.notices, words)
 
 
 def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
@@ -510,9 +469,7 @@ def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
     judged.datasets.open(submission)
     step(qtbot, judged, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
     qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
-    run = judged.workspace.run
-    assert run is not None
-    assert run.results.run.title == "Submission baseline.tsv"
+    assert run_of(judged.workspace).results.run.title == "Submission baseline.tsv"
     assert judged.dataset.notice.isHidden()
     assert "not a dataset" not in judged.notices.text
     assert judged.workspace.dataset is not None
@@ -525,7 +482,7 @@ def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
     judged.frame.show_page(PageName.RESULTS)
     judged.submissions.open(other)
     step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: dataset_of(judged.workspace).path == other)
     assert judged.frame.page is PageName.DATASET
 
 
@@ -533,8 +490,7 @@ def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
 def test_a_submission_chosen_as_labels_is_opened_by_a_button(
     qtbot: QtBot, judged: MainContent, submission: Path
 ) -> None:
-    judged.workspace.open_run(1)
-    qtbot.waitUntil(lambda: judged.workspace.run is not None)
+    open_run(qtbot, judged.workspace, 1)
     judged.results.gold.open(submission)
     step(qtbot, judged, "is a submission, not a dataset", "Open as submission")
     qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
@@ -547,7 +503,7 @@ def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
     judged.frame.show_page(PageName.COMPARE)
     judged.compare.choosing.add_files([submission, other])
     step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: dataset_of(judged.workspace).path == other)
     assert judged.compare.choosing.systems.all_files == (submission,)
     assert judged.compare.notice.isHidden()
 
@@ -566,9 +522,6 @@ def model(_main_content: MainContent, path: Path) -> None:
     shutil.copy(demo_model(), path)
 
 
-Made = Callable[[MainContent, Path], None]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "make", "there"),
@@ -583,26 +536,22 @@ def test_what_is_dropped_is_opened_where_it_belongs(
     judged: MainContent,
     tmp_path: Path,
     name: str,
-    make: Made,
+    make: Callable[[MainContent, Path], None],
     there: Callable[[MainContent], bool],
 ) -> None:
-    judged.workspace.open_run(1)
-    qtbot.waitUntil(lambda: judged.workspace.run is not None)
+    open_run(qtbot, judged.workspace, 1)
     make(judged, tmp_path / name)
     judged.frame.files_dropped.emit([tmp_path / name])
     qtbot.waitUntil(lambda: there(judged))
     assert judged.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
 
 
-def test_what_the_window_does_not_open_is_named(qtbot: QtBot, judged: MainContent) -> None:
+def test_what_the_window_does_not_open_is_named_and_what_a_calibration_lacks(
+    qtbot: QtBot, judged: MainContent, tmp_path: Path
+) -> None:
     judged.frame.files_dropped.emit([judged.workspace.store_path])
     qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in judged.notices.text)
     assert "TIEBREAK_HOME" in judged.notices.text
-
-
-def test_a_calibration_without_a_run_says_what_is_missing(
-    qtbot: QtBot, judged: MainContent, tmp_path: Path
-) -> None:
     calibration(judged, tmp_path / "c.json")
     judged.workspace.run = None
     judged.frame.files_dropped.emit([tmp_path / "c.json"])

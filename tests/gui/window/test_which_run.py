@@ -110,26 +110,23 @@ def test_nothing_moves_under_the_hands_of_who_reviews_another_run(
     assert main_content.frame.page is PageName.REVIEW
 
 
-def test_nothing_moves_once_something_was_said_of_the_run_that_is_open(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
+def label(made: MainContent) -> None:
+    made.workspace.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
+
+
+def choose_run_1(made: MainContent) -> None:
+    made.results.picker.activated.emit(made.results.picker.findData(1))
+
+
+def open_dataset(made: MainContent) -> None:
+    made.workspace.open_dataset(run_of(made.workspace).results.run.identity.dataset_path)
+
+
+@pytest.mark.parametrize("since", [label, choose_run_1, open_dataset])
+def test_nothing_moves_once_somebody_works_with_what_is_open(
+    qtbot: QtBot, main_content: MainContent, setup: RunSetup, since: Callable[[MainContent], None]
 ) -> None:
-    def label() -> None:
-        main_content.workspace.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
-
-    judge(qtbot, main_content, setup, label)
-    stays_with_run_1(main_content)
-
-
-def test_a_run_that_was_chosen_since_stays(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
-    picker = main_content.results.picker
-    judge(qtbot, main_content, setup, lambda: picker.activated.emit(picker.findData(1)))
-    stays_with_run_1(main_content)
-
-
-def test_a_dataset_that_was_opened_since_leaves_all_as_it_is(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup, demo_gold: Path
-) -> None:
-    judge(qtbot, main_content, setup, lambda: main_content.workspace.open_dataset(demo_gold))
+    judge(qtbot, main_content, setup, lambda: since(main_content))
     stays_with_run_1(main_content)
 
 
