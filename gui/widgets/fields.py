@@ -3,13 +3,13 @@ window makes all its fields of these, never of Qt's own (a test holds it to that
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 
-from gui.widgets.labels import describe, in_column, name, narrow
+from gui.widgets.labels import Mixed, describe, in_column, name, narrow
 from gui.widgets.theme import colours, draw_frame
 
 
@@ -125,13 +125,7 @@ class Fold(QtWidgets.QWidget):
             self.opened.emit()
 
 
-if TYPE_CHECKING:
-    _Field = QtWidgets.QWidget
-else:
-    _Field = object
-
-
-class _CalmField(_Field):
+class _CalmField(Mixed):
     """What all of them do; stands before Qt's own class among the bases."""
 
     def __init__(self, *arguments: Any) -> None:

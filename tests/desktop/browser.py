@@ -55,24 +55,15 @@ class Tab:
             raise RuntimeError(asked["exceptionDetails"]["exception"].get("description", script))
         return asked["result"].get("value")
 
-    def resize(self, width: int, height: int = 900, zoom: float = 1.0) -> None:
-        """Give the page another width in pixels; `zoom`: of all it shows, as by Ctrl and +."""
-        self.ask(
-            "Emulation.setDeviceMetricsOverride",
-            width=round(width / zoom),
-            height=round(height / zoom),
-            deviceScaleFactor=zoom,
-            mobile=False,
-        )
+    def resize(self, width: int) -> None:
+        """Give the page another width in pixels."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1.0}
+        self.ask("Emulation.setDeviceMetricsOverride", mobile=False, **size)
 
     def prefer(self, scheme: str, medium: str = "") -> None:
         """Let the reader want `light` or `dark`; `medium`: `print` shows the page as it is printed."""
         wishes = [{"name": "prefers-color-scheme", "value": scheme}]
         self.ask("Emulation.setEmulatedMedia", media=medium, features=wishes)
-
-    def picture(self, whole: bool = False) -> bytes:
-        shot = self.ask("Page.captureScreenshot", captureBeyondViewport=whole)
-        return base64.b64decode(shot["data"])
 
     def printed(self) -> bytes:
         pdf = self.ask("Page.printToPDF", preferCSSPageSize=True, printBackground=False)

@@ -1,28 +1,17 @@
-"""What of a window is cut or covered, widget by widget.
-
-Knows: how much room Qt's widgets ask for. Does not know: what they are for.
-"""
+"""What of a window is cut or covered, widget by widget."""
 
 from collections.abc import Iterator
 from itertools import combinations
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QAbstractItemView,
     QAbstractScrollArea,
-    QAbstractSpinBox,
-    QComboBox,
-    QHeaderView,
     QLabel,
-    QLineEdit,
     QListView,
     QScrollBar,
-    QSizeGrip,
-    QSplitterHandle,
-    QStatusBar,
-    QTabBar,
     QTableView,
     QWidget,
 )
@@ -30,9 +19,11 @@ from PySide6.QtWidgets import (
 from gui.widgets.foreign_text import OneLine
 from gui.widgets.labels import Painted
 
-_OF_TEXT = (QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit)
-_INSIDE_OF_QT = (QAbstractItemView, QAbstractSpinBox, QComboBox, QHeaderView, QLineEdit, QStatusBar, QTabBar)
-_UPON_OTHERS = (QSizeGrip, QSplitterHandle)
+_EDITED = (QtWidgets.QAbstractSpinBox, QtWidgets.QComboBox, QtWidgets.QLineEdit)
+_OF_TEXT = (*_EDITED, QAbstractButton, QLabel)
+_VIEWS = (QtWidgets.QAbstractItemView, QtWidgets.QHeaderView, QtWidgets.QStatusBar, QtWidgets.QTabBar)
+_INSIDE_OF_QT = (*_EDITED, *_VIEWS)
+_UPON_OTHERS = (QtWidgets.QSizeGrip, QtWidgets.QSplitterHandle)
 _LONG = 40  # letters
 
 
@@ -46,8 +37,7 @@ def _seen(root: QWidget) -> Iterator[QWidget]:
     """All that is seen in a widget, but for what Qt itself puts into its own."""
     for part in _parts(root):
         yield part
-        if not isinstance(part, _INSIDE_OF_QT):
-            yield from _seen(part)
+        yield from () if isinstance(part, _INSIDE_OF_QT) else _seen(part)
 
 
 def _parts(widget: QWidget) -> list[QWidget]:

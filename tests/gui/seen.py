@@ -1,7 +1,4 @@
-"""What an eye can tell apart in a picture of a window, by the formula of WCAG 2.2 for contrast.
-
-Knows: pictures, colours. Does not know: widgets' insides, themes.
-"""
+"""What an eye can tell apart in a picture of a window, by the formula of WCAG 2.2 for contrast."""
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QImage

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QAbstractItemModel, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset
@@ -133,3 +133,20 @@ def drop(frame: MainWindow, *files: Path) -> None:
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in files])
     how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
     frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
+
+
+def turn_wheel(field: QWidget) -> QWheelEvent:
+    """One step down over its middle; the event, which it may have accepted."""
+    middle = QPointF(field.rect().center())
+    event = QWheelEvent(
+        middle,
+        field.mapToGlobal(middle),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(field, event)
+    return event

@@ -1,7 +1,4 @@
-"""A real instruction model, with its own vocabulary, template and probabilities.
-
-It cannot judge, so what is tested is the machinery, and that the program says so.
-"""
+"""A real instruction model that cannot judge: what is tested is the machinery, and that it is said so."""
 
 import os
 import threading
@@ -41,6 +38,7 @@ from gui.judge.run_control import RunControl, default_setup
 from gui.workspace.workspace import Workspace
 from models.smollm2 import SMOLLM2, FetchError, bring
 from tests.commands import run, start, wait_until
+from tests.gui.steps import run_of
 
 pytestmark = pytest.mark.models
 
@@ -151,8 +149,7 @@ def test_special_tokens_in_a_response_are_read_as_text(smollm2: Path) -> None:
         for item in (ITEM, hostile):
             trunk = tokenize_prompt(build_prompt(item, Order.AB, ONE), template).trunk
             counts.append(sum(token in control for token in trunk))
-    assert counts[0] > 0
-    assert counts[0] == counts[1]
+    assert counts[0] == counts[1] > 0
 
 
 # Judging
@@ -233,21 +230,13 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
     qtbot: QtBot, workspace: Workspace, smollm2: Path, short_items: Path
 ) -> None:
     control = RunControl(workspace)
-    setup = replace(
-        default_setup(),
-        dataset_path=short_items,
-        model_path=smollm2,
-        mode=Mode.LABELS,
-        criteria=ONE.names,
-        threads=1,
-    )
+    asked = {"mode": Mode.LABELS, "criteria": ONE.names, "threads": 1}
+    setup = replace(default_setup(), dataset_path=short_items, model_path=smollm2, **asked)
     with qtbot.waitSignal(control.health_seen, timeout=180_000) as seen:
         control.start(setup)
-    qtbot.waitUntil(lambda: not control.running, timeout=30_000)
     (health,) = seen.args
     assert health.verdict is HealthVerdict.DOES_NOT_JUDGE
-    qtbot.waitUntil(lambda: workspace.run is not None, timeout=30_000)
-    assert workspace.run is not None
-    found = run_health(workspace.run.results)
+    qtbot.waitUntil(lambda: not control.running and workspace.run is not None, timeout=30_000)
+    found = run_health(run_of(workspace).results)
     assert found.verdict is HealthVerdict.DOES_NOT_JUDGE
     assert {Sign.ANSWER_MASS, Sign.FLIPPED} <= {symptom.sign for symptom in found.symptoms}

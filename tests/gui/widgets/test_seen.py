@@ -24,11 +24,16 @@ def combo_box() -> QWidget:
     return made
 
 
-def tool_button(text: str, **properties: object) -> QWidget:
-    made = QtWidgets.QToolButton(text=text, autoRaise=True, focusPolicy=Qt.FocusPolicy.StrongFocus)
+def button(made: QtWidgets.QAbstractButton, text: str, **properties: object) -> QWidget:
+    made.setText(text)
+    made.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     for name, value in properties.items():
         made.setProperty(name, value)
     return made
+
+
+def tool_button(text: str, **properties: object) -> QWidget:
+    return button(QtWidgets.QToolButton(), text, autoRaise=True, **properties)
 
 
 def tabs() -> QWidget:
@@ -61,7 +66,7 @@ FIELDS = {**TO_FILL_IN, "combo box": combo_box, "number": SpinBox, "fraction": D
 chip = partial(tool_button, "Chip", role="button", compact=True, checkable=True)
 OTHERS: dict[str, Callable[[], QWidget]] = {
     "button": lambda: QtWidgets.QPushButton("Press"),
-    "button that is down": lambda: QtWidgets.QPushButton("Press", checkable=True, checked=True),
+    "button that is down": lambda: button(QtWidgets.QPushButton(), "Press", checkable=True, checked=True),
     "main button": lambda: main_button("Press"),
     "chip": chip,
     "chip that is down": partial(chip, checked=True),

@@ -25,7 +25,7 @@ from gui.widgets.fields import ComboBox, DoubleSpinBox, Slider, SpinBox
 from gui.widgets.labels import Prose, as_column, in_column, in_row, scrolling
 from gui.widgets.notice import problem_of
 from gui.widgets.value_table import resize_column, resize_part
-from tests.gui.wheel import turn_wheel
+from tests.gui.steps import turn_wheel
 from tests.refusals import REFUSALS, Bench, refusal
 
 GUI = Path(__file__).resolve().parents[3] / "gui"

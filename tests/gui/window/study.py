@@ -192,7 +192,8 @@ def _cut_cells(view: QAbstractItemView) -> list[str]:
 
 def adjudicate(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
     """Wait until nobody works and nothing moves any more."""
-    before, alike, patience = list[object](), 0, QDeadlineTimer(60_000)
+    before: object = None
+    alike, patience = 0, QDeadlineTimer(60_000)
     while alike < 3 and not patience.hasExpired():
         qtbot.wait(10)
         seen = parts(root)

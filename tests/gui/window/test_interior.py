@@ -80,7 +80,7 @@ def test_an_error_is_shown_with_its_remedy_once_and_goes_with_the_next_success_o
 
 @pytest.mark.slow
 def test_what_is_inside_follows_the_look_and_pages_that_nobody_sees_when_they_are_shown(
-    main_content: MainContent,
+    main_content: MainContent, qapp: QApplication
 ) -> None:
     frame = main_content.frame
     for page in main_content.pages:
@@ -90,7 +90,7 @@ def test_what_is_inside_follows_the_look_and_pages_that_nobody_sees_when_they_ar
     restyled = Counter[str]()
     for page in main_content.pages:
         page.restyled.connect(partial(restyled.update, [page.NAME.value]))
-    told = StylesTold()
+    told = StylesTold(qapp)
     frame.set_theme(ThemeChoice.DARK)
     # Twice: as the old style sheet goes, and as the new one comes. At once it is ten times.
     assert told.each < 3
@@ -109,10 +109,10 @@ def test_what_is_inside_follows_the_look_and_pages_that_nobody_sees_when_they_ar
 class StylesTold(QObject):
     """How often widgets are told of a new style."""
 
-    def __init__(self) -> None:
+    def __init__(self, app: QApplication) -> None:
         super().__init__()
-        self._times = 0
-        QApplication.instance().installEventFilter(self)
+        self._times, self._app = 0, app
+        app.installEventFilter(self)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Count, and let all pass."""
@@ -122,7 +122,7 @@ class StylesTold(QObject):
     @property
     def each(self) -> float:
         """So many times each; no more is counted."""
-        QApplication.instance().removeEventFilter(self)
+        self._app.removeEventFilter(self)
         return self._times / len(QApplication.allWidgets())
 
 

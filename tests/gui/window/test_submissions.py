@@ -237,10 +237,11 @@ def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(
     assert ("Ctrl+Shift+O", "Open submission") in [(one.keys, what) for one, what in keys_of("Everywhere")]
     picker = main_content.results.picker
     assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
-    for ask in (
+    wanted: list[Callable[[], object]] = [
         lambda: picker.activated.emit(picker.findText(OPEN_SUBMISSION)),
         main_content.review.nothing.submission.click,
-    ):
+    ]
+    for ask in wanted:
         ask()
         dialog = file_dialog(qtbot, main_content)
         assert dialog.windowTitle().startswith("Open submission")
@@ -277,15 +278,15 @@ def test_it_is_reviewed_and_exported_but_never_written_over_and_nobody_offers_to
     assert all(part.isHidden() for part in (card.bars, card.orders, card.mass))
     own = card.badge.text
     item, criterion = main_content.review.session.item_id, main_content.review.session.criterion
-    with qtbot.waitSignal(main_content.workspace.overrides_changed):
-        main_content.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
-    qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
-    assert "The judge's own explanation:" in card.by.text()
     other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
     main_content.review.desk.override_label(other)
     qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
     assert not card.stale.isHidden()
     assert main_content.review.stale.isHidden()
+    with qtbot.waitSignal(main_content.workspace.overrides_changed):
+        main_content.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
+    qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
+    assert "The judge's own explanation:" in card.by.text()
     main_content.results.export(Form.EXPLAINED, submission)
     qtbot.waitUntil(lambda: "would be overwritten" in main_content.notices.text)
     assert "submission that is open" in main_content.notices.text
