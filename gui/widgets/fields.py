@@ -2,7 +2,7 @@
 window makes all its fields of these, never of Qt's own (a test holds it to that).
 """
 
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from PySide6 import QtWidgets
@@ -60,10 +60,7 @@ class FlowLayout(QtWidgets.QLayout):
         return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
-        size = QSize()
-        for item in self._items:
-            size = size.expandedTo(item.minimumSize())
-        return size
+        return reduce(QSize.expandedTo, (item.minimumSize() for item in self._items), QSize())
 
     def _place(self, room: QRect, only_measure: bool) -> int:
         left, top, line = room.left(), room.top(), 0

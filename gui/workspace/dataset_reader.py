@@ -154,7 +154,7 @@ class DatasetReader(QObject):
             return
         problem = f"{dataset.name}: no column is chosen for human labels."
         self.put_off.emit()
-        asked = {"columns": columns, "remember": self._keeps, "rubric": self._rubric}
+        asked: dict[str, Any] = {"columns": columns, "remember": self._keeps, "rubric": self._rubric}
         left = partial(self.finished.emit, dataset)
         self._request.emit(ColumnsRequest(dataset.path, self._read_by, problem=problem, left=left, **asked))
 

@@ -85,7 +85,7 @@ class Desk:
     def tool(self, *words: str, may_fail: bool = False) -> str:
         """What a program prints that is run on this desk."""
         how: dict[str, Any] = {"env": self.environment, "timeout": PATIENCE, "text": True}
-        return subprocess.run(words, capture_output=True, check=not may_fail, **how).stdout
+        return str(subprocess.run(words, capture_output=True, check=not may_fail, **how).stdout)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -155,9 +156,7 @@ def test_special_tokens_in_a_response_are_read_as_text(smollm2: Path) -> None:
 # Judging
 
 
-def test_long_development_items_are_judged_and_explained(
-    smollm2: Path, shared_data: Path, tmp_path: Path
-) -> None:
+def test_long_items_are_judged_and_explained(smollm2: Path, shared_data: Path, tmp_path: Path) -> None:
     dataset = load_dataset(shared_data / "eloquent" / "validation.tsv").head(1)
     settings = JudgeSettings(context=4096, max_explanation_tokens=60)
     results = judged(plan_of(smollm2, dataset, settings), tmp_path / "runs.sqlite")
@@ -181,9 +180,7 @@ def test_a_rounder_cache_moves_probabilities_little(smollm2: Path, short_items: 
     assert np.abs(np.array(rows[0]) - np.array(rows[1])).max() < 0.1
 
 
-def test_what_does_not_fit_is_named_and_shortened_where_that_is_wanted(
-    smollm2: Path, shared_data: Path, tmp_path: Path
-) -> None:
+def test_what_does_not_fit_is_named_or_shortened(smollm2: Path, shared_data: Path, tmp_path: Path) -> None:
     dataset = load_dataset(shared_data / "eloquent" / "validation.tsv").head(1)
     narrow = replace(LABELS, context=768)
     whole = judged(plan_of(smollm2, dataset, narrow), tmp_path / "whole.sqlite")
@@ -194,9 +191,7 @@ def test_what_does_not_fit_is_named_and_shortened_where_that_is_wanted(
     assert shortened.judged[0].shortening is not None
 
 
-def test_a_killed_run_goes_on_to_the_same_submission(
-    smollm2: Path, short_items: Path, tmp_path: Path
-) -> None:
+def test_a_killed_run_ends_in_the_same_submission(smollm2: Path, short_items: Path, tmp_path: Path) -> None:
     few = ["--mode", "labels", "--criteria", "safety", "--threads", 1]
 
     def arguments(name: str) -> list[object]:
@@ -230,7 +225,7 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
     qtbot: QtBot, workspace: Workspace, smollm2: Path, short_items: Path
 ) -> None:
     control = RunControl(workspace)
-    asked = {"mode": Mode.LABELS, "criteria": ONE.names, "threads": 1}
+    asked: dict[str, Any] = {"mode": Mode.LABELS, "criteria": ONE.names, "threads": 1}
     setup = replace(default_setup(), dataset_path=short_items, model_path=smollm2, **asked)
     with qtbot.waitSignal(control.health_seen, timeout=180_000) as seen:
         control.start(setup)

@@ -25,9 +25,7 @@ def run(*command: str, **display: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
-def test_a_display_is_looked_for_and_a_platform_that_was_chosen_is_left_to_qt(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_display_is_looked_for_a_chosen_platform_left_to_qt(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in LACKING:
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(SetupError, match="no display") as caught:

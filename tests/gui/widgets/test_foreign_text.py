@@ -55,9 +55,7 @@ def pane(qtbot: QtBot) -> TextPane:
         ("1. one\n2. two", "one\ntwo"),
     ],
 )
-def test_markdown_is_shown_without_html_links_or_images(
-    qapp: QApplication, markdown: str, shown: str
-) -> None:
+def test_markdown_is_shown_without_html_links_images(qapp: QApplication, markdown: str, shown: str) -> None:
     document = markdown_document(markdown)
     assert document.toPlainText().strip() == shown
     assert active(document) == []

@@ -134,9 +134,7 @@ def test_what_has_the_keys_is_seen(qtbot: QtBot, kind: str) -> None:
 
 @dressed
 @pytest.mark.parametrize("made", [table, words])
-def test_the_row_that_keys_are_for_is_framed_only_while_they_are(
-    qtbot: QtBot, made: Callable[[], QWidget]
-) -> None:
+def test_the_row_that_keys_are_for_is_framed_meanwhile(qtbot: QtBot, made: Callable[[], QWidget]) -> None:
     view = made()
     assert isinstance(view, QtWidgets.QAbstractItemView)
     window = shown(qtbot, view)

@@ -181,9 +181,7 @@ READ = ["head", "more", "left above", "left below", "right above", "right below"
 
 
 @pytest.mark.parametrize(("key", "read"), [(Qt.Key.Key_Tab, READ), (Qt.Key.Key_Backtab, READ[::-1])])
-def test_rows_from_the_top_and_columns_whole_and_round_again(
-    shown: ShownWindow, key: Qt.Key, read: list[str]
-) -> None:
+def test_rows_from_the_top_columns_whole_and_again(shown: ShownWindow, key: Qt.Key, read: list[str]) -> None:
     named(shown, "head").setFocus()
     assert texts(key, shown, 6) == read
 
@@ -247,9 +245,7 @@ def go_to(qtbot: QtBot, widget: QWidget | None) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_part_takes_room_from_the_next_one_and_gives_it_back(
-    qtbot: QtBot, parts: QSplitter, place: int
-) -> None:
+def test_a_part_takes_room_from_the_next_and_gives_it(qtbot: QtBot, parts: QSplitter, place: int) -> None:
     before = parts.sizes()
     go_to(qtbot, parts.widget(place))
     assert resize_part(ACROSS, larger=True)
@@ -295,9 +291,7 @@ def test_a_part_is_never_lost(qtbot: QtBot, parts: QSplitter) -> None:
 
 
 @pytest.mark.parametrize("mode", [QHeaderView.ResizeMode.Interactive, QHeaderView.ResizeMode.Fixed])
-def test_the_column_with_the_keys_changes_where_a_mouse_could(
-    qtbot: QtBot, mode: QHeaderView.ResizeMode
-) -> None:
+def test_the_column_with_the_keys_is_resized_as_by_mouse(qtbot: QtBot, mode: QHeaderView.ResizeMode) -> None:
     view = QTableView()
     qtbot.addWidget(view)
     view.setModel(QStandardItemModel(2, 2, view))

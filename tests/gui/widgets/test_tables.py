@@ -62,9 +62,7 @@ def test_numbers_are_aligned_right_whatever_is_in_the_cells(model: TableModel, k
 @pytest.mark.parametrize(
     ("title", "shown"), [("both_good", "Both good"), ("bias A", "Bias A"), ("95 % interval", "95 % interval")]
 )
-def test_headers_begin_with_a_capital_letter_and_say_what_they_mean(
-    model: TableModel, title: str, shown: str
-) -> None:
+def test_headers_begin_with_a_capital_and_have_a_meaning(model: TableModel, title: str, shown: str) -> None:
     show(model, Kind.COUNT, [1], title)
     assert model.headerData(1, Qt.Orientation.Horizontal) == shown
     said = model.headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
@@ -143,9 +141,7 @@ def test_a_cell_tells_of_its_own_items_else_of_those_of_its_row(model: TableMode
     assert [each and each.words for each in behind] == ["x against y", "x", "y"]
 
 
-def test_shaded_columns_share_the_room_and_a_long_name_leaves_it_to_them(
-    qtbot: QtBot, model: TableModel
-) -> None:
+def test_shaded_columns_share_the_room_that_a_long_name_leaves(qtbot: QtBot, model: TableModel) -> None:
     view = measure_view(model, "Pairwise win rates", widest=20)
     qtbot.addWidget(view)
     view.resize(300, 200)
@@ -160,9 +156,7 @@ def test_shaded_columns_share_the_room_and_a_long_name_leaves_it_to_them(
     assert view.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectRows
 
 
-def test_the_menu_of_a_table_copies_it_as_text_as_latex_and_as_markdown(
-    qtbot: QtBot, model: TableModel
-) -> None:
+def test_the_menu_of_a_table_copies_text_latex_and_markdown(qtbot: QtBot, model: TableModel) -> None:
     view = measure_view(model, "Each & all")
     qtbot.addWidget(view)
     show(model, Kind.COUNT, [1], title="R&D")

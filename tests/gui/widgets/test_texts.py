@@ -202,9 +202,7 @@ def test_the_place_of_the_verdict_is_drawn_after_the_last_letter(pane: PromptPan
     assert picture(pane).pixelColor(corner).name() in {accent.name(), "#2166a5", "#6fb1ec"}
 
 
-def test_colours_follow_the_theme_and_the_place_stays(
-    qtbot: QtBot, qapp: QApplication, pane: PromptPane
-) -> None:
+def test_colours_follow_the_theme_the_place_stays(qtbot: QtBot, qapp: QApplication, pane: PromptPane) -> None:
     pane.resize(300, 80)
     long = "a line\n" * 200
     pane.show_prompt(ShownPrompt(long, (Span(0, len(long), Source.OWN),), (), 0, 0, True, long))

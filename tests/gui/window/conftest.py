@@ -13,7 +13,7 @@ from tests.gui.window.study import MainContentOf, Study, opened
 
 
 @pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path) -> Iterator[MainContent]:
+def main(qtbot: QtBot, tmp_path: Path) -> Iterator[MainContent]:
     """The demo dataset is open; the store is `runs.sqlite` of `tmp_path`."""
     with whole_window(qtbot, tmp_path) as made:
         yield made

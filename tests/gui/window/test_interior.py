@@ -37,17 +37,15 @@ from tests.read_only import read_only
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
-def test_the_first_start_has_the_demo_ready_to_run_and_keys_turn_the_pages(
-    main_content: MainContent, qtbot: QtBot
-) -> None:
-    frame = main_content.frame
-    qtbot.waitUntil(lambda: main_content.judge.can_run)
-    assert dataset_of(main_content.workspace).path == demo_dataset()
-    assert main_content.judge.setup().model_path == demo_model()
+def test_the_first_start_has_the_demo_ready_and_keys_turn_the_pages(main: MainContent, qtbot: QtBot) -> None:
+    frame = main.frame
+    qtbot.waitUntil(lambda: main.judge.can_run)
+    assert dataset_of(main.workspace).path == demo_dataset()
+    assert main.judge.setup().model_path == demo_model()
     assert frame.rail.currentItem().text() == "Judge"
     with qtbot.waitActive(frame):
         frame.activateWindow()
-    for number, page in enumerate(main_content.pages, start=1):
+    for number, page in enumerate(main.pages, start=1):
         qtbot.keyClick(frame, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
         assert page.isVisible()
     frame.show_page(PageName.REVIEW)
@@ -63,32 +61,30 @@ def test_the_first_start_has_the_demo_ready_to_run_and_keys_turn_the_pages(
     help_dialog.close()
 
 
-def test_an_error_is_shown_with_its_remedy_once_and_goes_with_the_next_success_of_the_same_work(
-    main_content: MainContent,
-) -> None:
-    notices, failures = main_content.notices, main_content.workspace.failures
+def test_an_error_is_shown_with_its_remedy_once_until_the_same_work_succeeds(main: MainContent) -> None:
+    notices, failures = main.notices, main.workspace.failures
     for kind in ("an export", "an export", "a figure"):
         failures.fail(kind, SetupError("<b>The disk</b> is full.", "Make room."))
         assert (notices.count, notices.text) == (1, "<b>The disk</b> is full.\nMake room.")
         assert notices.isVisible()
     failures.end("a figure")
     assert notices.count == 0
-    main_content.workspace.problem.emit(EngineBug("KeyError: 'x'"))
+    main.workspace.problem.emit(EngineBug("KeyError: 'x'"))
     assert "bug in Tiebreak" in notices.text
     assert "Traceback" not in notices.text
 
 
 @pytest.mark.slow
 def test_what_is_inside_follows_the_look_and_pages_that_nobody_sees_when_they_are_shown(
-    main_content: MainContent, qapp: QApplication
+    main: MainContent, qapp: QApplication
 ) -> None:
-    frame = main_content.frame
-    for page in main_content.pages:
+    frame = main.frame
+    for page in main.pages:
         frame.show_page(page.NAME)
     frame.show_page(PageName.REVIEW)
     icon = frame.rail.item(0).icon().cacheKey()
     restyled = Counter[str]()
-    for page in main_content.pages:
+    for page in main.pages:
         page.restyled.connect(partial(restyled.update, [page.NAME.value]))
     told = StylesTold(qapp)
     frame.set_theme(ThemeChoice.DARK)
@@ -101,9 +97,9 @@ def test_what_is_inside_follows_the_look_and_pages_that_nobody_sees_when_they_ar
     for name in (PageName.RESULTS, PageName.REVIEW, PageName.RESULTS):
         frame.show_page(name)
     assert restyled == {"Review": 3, "Results": 1}
-    assert is_dark(main_content.results.palette())
+    assert is_dark(main.results.palette())
     frame.set_theme(ThemeChoice.LIGHT)
-    assert not is_dark(main_content.results.palette())
+    assert not is_dark(main.results.palette())
 
 
 class StylesTold(QObject):
@@ -128,47 +124,47 @@ class StylesTold(QObject):
 
 @pytest.mark.slow
 def test_a_dropped_dataset_is_opened_and_on_compare_a_submission_is_one_more_system(
-    main_content: MainContent, qtbot: QtBot, demo_gold: Path, demo_store: Path
+    main: MainContent, qtbot: QtBot, demo_gold: Path, demo_store: Path
 ) -> None:
     submission, frame, space = (
         demo_store.with_name("submission.tsv"),
-        main_content.frame,
-        main_content.workspace,
+        main.frame,
+        main.workspace,
     )
     drop(frame, demo_gold)
     qtbot.waitUntil(lambda: dataset_of(space).name == demo_gold.name)
     assert frame.rail.currentItem().text() == "Dataset"
     frame.show_page(PageName.COMPARE)
-    main_content.datasets.open_file(submission)
-    qtbot.waitUntil(lambda: main_content.compare.choosing.choice.files == (submission,))
+    main.datasets.open_file(submission)
+    qtbot.waitUntil(lambda: main.compare.choosing.choice.files == (submission,))
     assert frame.page is PageName.COMPARE
     assert dataset_of(space).path == demo_gold
 
 
 @pytest.mark.slow
 def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
-    main_content: MainContent, qtbot: QtBot, demo_gold: Path
+    main: MainContent, qtbot: QtBot, demo_gold: Path
 ) -> None:
-    qtbot.waitUntil(lambda: main_content.judge.can_run)
-    main_content.frame.show_page(PageName.REVIEW)
-    main_content.workspace.items_wanted.emit(demo_gold, ("7", "3"), None)
-    assert main_content.frame.page is PageName.JUDGE
-    qtbot.waitUntil(lambda: main_content.judge.setup().ids == ("3", "7"))
-    assert main_content.judge.setup().dataset_path == demo_gold
-    assert not main_content.run_control.running
+    qtbot.waitUntil(lambda: main.judge.can_run)
+    main.frame.show_page(PageName.REVIEW)
+    main.workspace.items_wanted.emit(demo_gold, ("7", "3"), None)
+    assert main.frame.page is PageName.JUDGE
+    qtbot.waitUntil(lambda: main.judge.setup().ids == ("3", "7"))
+    assert main.judge.setup().dataset_path == demo_gold
+    assert not main.run_control.running
 
 
 @pytest.mark.parametrize(
     ("page", "shown"), [(PageName.COMPARE, PageName.DATASET), (PageName.JUDGE, PageName.JUDGE)]
 )
 def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
-    main_content: MainContent, qtbot: QtBot, demo_gold: Path, page: PageName, shown: PageName
+    main: MainContent, qtbot: QtBot, demo_gold: Path, page: PageName, shown: PageName
 ) -> None:
-    frame = main_content.frame
+    frame = main.frame
     frame.show_page(page)
     QTest.keyClick(frame, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
     (dialog,) = frame.findChildren(QFileDialog)
-    with qtbot.waitSignal(main_content.workspace.dataset_changed):
+    with qtbot.waitSignal(main.workspace.dataset_changed):
         dialog.fileSelected.emit(str(demo_gold))
     dialog.close()
     assert frame.page is shown
@@ -176,16 +172,16 @@ def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
 
 @pytest.mark.slow
 def test_the_last_dataset_and_page_are_there_next_time(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> None:
-    with whole_window(qtbot, tmp_path, demo_gold) as main_content:
-        main_content.frame.show_page(PageName.REVIEW)
+    with whole_window(qtbot, tmp_path, demo_gold) as main:
+        main.frame.show_page(PageName.REVIEW)
     with whole_window(qtbot, tmp_path) as again:
         assert dataset_of(again.workspace).name == demo_gold.name
         assert again.frame.rail.currentItem().text() == "Review"
 
 
 def test_a_store_that_can_only_be_read_is_shown_and_said(qtbot: QtBot, demo_copy: Path) -> None:
-    with read_only(demo_copy), whole_window(qtbot, demo_copy.parent, run=1) as main_content:
-        space, notices = main_content.workspace, main_content.notices
+    with read_only(demo_copy), whole_window(qtbot, demo_copy.parent, run=1) as main:
+        space, notices = main.workspace, main.notices
         qtbot.waitUntil(lambda: "is read-only" in notices.text)
         item = run_of(space).results.judged[0].item_id
         space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
@@ -223,24 +219,22 @@ def answer(button_text: str) -> None:
 
 
 @pytest.mark.slow
-def test_closing_during_a_run_asks_stops_it_cleanly_and_the_next_start_offers_to_resume(
-    qtbot: QtBot, tmp_path: Path
-) -> None:
-    with whole_window(qtbot, tmp_path) as main_content:
-        control, judge = main_content.run_control, main_content.judge
+def test_closing_during_a_run_asks_stops_and_lets_the_next_start_resume(qtbot: QtBot, tmp_path: Path) -> None:
+    with whole_window(qtbot, tmp_path) as main:
+        control, judge = main.run_control, main.judge
         qtbot.waitUntil(lambda: judge.can_run)
         judge.settings.show_setup(replace(judge.setup(), threads=1))  # other tests are at work too
         qtbot.waitUntil(lambda: judge.can_run)
-        main_content.run()
+        main.run()
         qtbot.waitUntil(lambda: control.running)
         answer("Keep judging")
-        main_content.frame.close()
-        assert main_content.frame.isVisible()
+        main.frame.close()
+        assert main.frame.isVisible()
         assert control.running
         qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged >= 2)
         answer("Stop and close")
-        main_content.frame.close()
-        qtbot.waitUntil(lambda: not main_content.frame.isVisible())
+        main.frame.close()
+        qtbot.waitUntil(lambda: not main.frame.isVisible())
     with whole_window(qtbot, tmp_path) as again:
         assert again.run_control.unfinished is not None
         qtbot.waitUntil(lambda: again.judge.can_run)
@@ -250,56 +244,52 @@ def test_closing_during_a_run_asks_stops_it_cleanly_and_the_next_start_offers_to
 
 
 def test_what_was_exported_is_said_on_whatever_page(qtbot: QtBot, demo_copy: Path, tmp_path: Path) -> None:
-    with whole_window(qtbot, demo_copy.parent, run=1) as main_content:
-        main_content.frame.show_page(PageName.DATASET)
-        with qtbot.waitSignal(main_content.workspace.notice):
-            main_content.results.export(Form.LABELS, tmp_path / "labels.tsv")
-        assert "it answers all 30 items completely" in main_content.notices.text
+    with whole_window(qtbot, demo_copy.parent, run=1) as main:
+        main.frame.show_page(PageName.DATASET)
+        with qtbot.waitSignal(main.workspace.notice):
+            main.results.export(Form.LABELS, tmp_path / "labels.tsv")
+        assert "it answers all 30 items completely" in main.notices.text
 
 
-def test_the_status_bar_says_that_the_model_does_not_judge(main_content: MainContent) -> None:
-    control, said = main_content.run_control, main_content.frame._run_state
+def test_the_status_bar_says_that_the_model_does_not_judge(main: MainContent) -> None:
+    control, said = main.run_control, main.frame._run_state
     sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Hint("Stop."))
     for event in (RunStarted(1, 30, 12), HealthSeen(Health(12, True, (sign,)))):
         control._hear(event)
     control._task = Task(lambda _: None, ThreadName.MODEL)
-    main_content._follow_run()
+    main._follow_run()
     control._task = None
     assert "12 of 30 items. The model does not judge" in said.text()
     assert said.property("role") == "bad"
 
 
-def test_who_labels_and_how_and_weights_are_kept_when_the_layout_is_forgotten(
-    main_content: MainContent,
-) -> None:
-    space, weights = main_content.workspace, RunWeights(main_content.frame.state)
+def test_who_labels_and_how_and_weights_are_kept_when_the_layout_is_forgotten(main: MainContent) -> None:
+    space, weights = main.workspace, RunWeights(main.frame.state)
     weights.save("mine", WeightsChoice({"safety": 2.0}, 0.5))
     space.set_author("Ada")
-    main_content.review.reviewer.switch_blind(True)
-    main_content._forget()
+    main.review.reviewer.switch_blind(True)
+    main._forget()
     assert (space.knows_author, space.author, space.state.text(BLIND)) == (True, "Ada", "on")
     assert set(weights.saved) == {"mine"}
 
 
 @pytest.mark.slow
-def test_review_and_dataset_open_what_the_model_is_shown(
-    qtbot: QtBot, demo_copy: Path, demo_gold: Path
-) -> None:
+def test_review_and_dataset_open_what_a_model_sees(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> None:
     """Of a run as it asked, of a dataset as the Judge page is set; blind, the answer stays hidden."""
 
     def dialog() -> PromptDialog:
-        made = main_content.frame.findChildren(PromptDialog)[-1]
+        made = main.frame.findChildren(PromptDialog)[-1]
         qtbot.waitUntil(lambda: made.pane.prompt is not None)
         return made
 
-    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as main_content:
-        review, item = main_content.review, dataset_of(main_content.workspace)[1]
-        main_content.dataset.prompt_wanted.emit(item)
+    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as main:
+        review, item = main.review, dataset_of(main.workspace)[1]
+        main.dataset.prompt_wanted.emit(item)
         assert dialog().title.text().endswith("demo-judge, as the Judge page is set")
         dialog().reject()
         review.reviewer.switch_blind(True)
         review.prompt_wanted.emit(item, "safety")
-        qtbot.waitUntil(lambda: len(main_content.frame.findChildren(PromptDialog)) == 1)
+        qtbot.waitUntil(lambda: len(main.frame.findChildren(PromptDialog)) == 1)
         of_run = dialog()
         assert " as in run 1 for " in of_run.title.text()
         assert of_run.key.criterion == "safety"
@@ -310,7 +300,7 @@ def test_review_and_dataset_open_what_the_model_is_shown(
         of_run.reject()
 
 
-def test_the_theme_and_the_size_of_text_change_at_once_and_are_remembered(
+def test_theme_and_size_of_text_change_and_are_remembered(
     qtbot: QtBot, qapp: QApplication, tmp_path: Path
 ) -> None:
     font = qapp.font()
@@ -338,19 +328,17 @@ CRITERIA = (1, 2, 5, 12)
 
 
 @pytest.mark.slow
-def test_runs_of_other_criteria_follow_each_other_on_all_pages(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path
-) -> None:
+def test_runs_of_other_criteria_follow_on_all_pages(qtbot: QtBot, main: MainContent, tmp_path: Path) -> None:
     """A fault of the order of events would end the process: so many orders, drawn anew from one seed."""
     for count in CRITERIA:
         names = [f"criterion_{place + 1}" for place in range(count)]
         gold = dataset({name: [A, B, GOOD, BAD] for name in names})
         stored_run(tmp_path, gold, {name: [SURE_A] * len(gold) for name in names}, key=f"run of {count}")
-    draw, wanted, space = random.Random(28), 0, main_content.workspace
+    draw, wanted, space = random.Random(28), 0, main.workspace
 
     def is_shown() -> bool:
-        buttons = main_content.review.desk.strip.buttons
-        looked_at = main_content.frame.page is PageName.REVIEW
+        buttons = main.review.desk.strip.buttons
+        looked_at = main.frame.page is PageName.REVIEW
         shown = not looked_at or len(buttons) == CRITERIA[wanted - 1]
         return space.run is not None and space.run.id == wanted and shown
 
@@ -358,5 +346,5 @@ def test_runs_of_other_criteria_follow_each_other_on_all_pages(
         wanted = draw.choice([run for run in (1, 2, 3, 4) if run != wanted])
         space.open_run(wanted)
         if draw.random() < 0.5:
-            main_content.frame.show_page(draw.choice(list(PageName)))
+            main.frame.show_page(draw.choice(list(PageName)))
         qtbot.waitUntil(is_shown)

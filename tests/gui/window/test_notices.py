@@ -140,9 +140,7 @@ def test_notices_are_turned_folded_and_dismissed_by_keys(qtbot: QtBot, frame: Ma
     assert (place.isHidden(), place.button.isEnabled()) == (True, False)
 
 
-def test_a_note_folds_itself_away_and_a_problem_stays_and_is_said_once(
-    qtbot: QtBot, frame: MainWindow
-) -> None:
+def test_a_note_folds_itself_away_a_problem_stays_and_is_said_once(qtbot: QtBot, frame: MainWindow) -> None:
     place, error = frame.notices, SetupError("It is gone.", "Get it back.")
     place._resting.setInterval(20)
     place.add(Message("Run 2 has finished."))
@@ -240,9 +238,7 @@ def layouts(qtbot: QtBot, made: MainContent) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("percent", [100, 150])
-def test_on_review_no_notice_meets_what_labels(
-    qtbot: QtBot, main_content_of: MainContentOf, percent: int
-) -> None:
+def test_no_notice_meets_what_labels(qtbot: QtBot, main_content_of: MainContentOf, percent: int) -> None:
     with main_content_of("W", text_percent=percent) as (made, _):
         made.notices.dismiss_all()
         for size in (DEFAULT, SMALL):
@@ -282,9 +278,7 @@ def check(made: MainContent, where: str) -> None:
 
 
 @pytest.mark.slow
-def test_on_no_page_a_notice_meets_what_stores_or_deletes(
-    qtbot: QtBot, main_content_of: MainContentOf
-) -> None:
+def test_no_notice_meets_what_stores_or_deletes(qtbot: QtBot, main_content_of: MainContentOf) -> None:
     with main_content_of("n") as (made, _):
         frame, place = made.frame, made.notices
         made.runs.add_to_queue()
@@ -301,9 +295,7 @@ def test_on_no_page_a_notice_meets_what_stores_or_deletes(
 
 
 @pytest.mark.slow
-def test_a_notice_makes_way_for_what_comes_to_lie_below_it(
-    qtbot: QtBot, main_content_of: MainContentOf
-) -> None:
+def test_a_notice_makes_way_for_what_comes_below_it(qtbot: QtBot, main_content_of: MainContentOf) -> None:
     with main_content_of("n") as (made, _):
         made.notices.dismiss_all()
         made.frame.resize(DEFAULT)

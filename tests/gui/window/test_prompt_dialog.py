@@ -102,9 +102,7 @@ def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspa
     assert left == [None]  # closing lets go of the texts
 
 
-def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
+def test_a_long_id_is_cut_and_a_legend_is_there(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     dialog = opened(qtbot, workspace, Subject(ITEM, setup), "", chosen_on="as the Judge page is set")
     assert dialog.minimumSizeHint().width() < 1280
     assert "n" * 61 not in dialog.title.text()
@@ -115,9 +113,7 @@ def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
     assert QGuiApplication.clipboard().text() == prompt_of(dialog).as_read
 
 
-def test_the_likeliest_tokens_are_those_of_the_chosen_prompt(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
+def test_the_likeliest_tokens_are_shown(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     read = {PromptKey("safety", Order.AB, Method.LABEL_TOKENS, ""): 0.25}
     dialog = opened(qtbot, workspace, Subject(ITEM, setup), masses=read)
     ask_there(qtbot, dialog)
@@ -141,9 +137,7 @@ def test_a_process_of_its_own_reads_the_same(setup: RunSetup) -> None:
     assert Preparing("Reading the prompt") in received
 
 
-def test_while_a_label_is_hidden_the_model_cannot_be_asked(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
+def test_blind_the_model_is_not_asked(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     """Blind labels are given without what the model says: the text is no secret, the answer is."""
     labelled = {"safety"}
     dialog = opened(qtbot, workspace, Subject(ITEM, setup), "relevance", may_see=labelled.__contains__)
@@ -177,9 +171,7 @@ def test_what_cannot_be_asked_is_said(qtbot: QtBot, workspace: Workspace, setup:
     assert not any(dialog.ask.isEnabled() for dialog in (too_long, gone))
 
 
-def test_a_run_is_named_with_what_is_no_longer_as_it_was(
-    qtbot: QtBot, space: Workspace, setup: RunSetup
-) -> None:
+def test_a_run_is_named_with_what_is_not_as_it_was(qtbot: QtBot, space: Workspace, setup: RunSetup) -> None:
     """The run of the tests names its model by another SHA-256."""
     with RunStore(space.store_path) as store:
         run = store.run(1)
@@ -234,9 +226,7 @@ def test_what_a_model_is_shown_before_it_thinks(
     assert dialog.mass.isHidden()
 
 
-def test_the_text_is_there_while_other_work_has_the_model(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
+def test_the_text_is_there_while_the_model_works(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     def until_stopped(control: JobControl) -> None:
         while True:
             control.cancel.raise_if_requested()

@@ -153,9 +153,7 @@ def test_two_signals_in_quick_succession_are_one_wish_or_end_the_program_and_han
 @can_signal
 @pytest.mark.slow
 @pytest.mark.parametrize(("word", "number"), [("begun", signal.SIGTERM), ("filled", signal.SIGINT)])
-def test_the_window_closes_at_a_signal_and_remembers(
-    word: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_window_closes_at_a_signal_and_remembers(word: str, number: signal.Signals, tmp_path: Path) -> None:
     env = {**os.environ, "TIEBREAK_HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -39,7 +39,7 @@ LONG = "n" * 251 + ".tsv"
 
 
 @pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[MainContent]:
+def main(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window with the labelled items that `submission` answers."""
     with whole_window(qtbot, tmp_path, demo_gold) as made:
         yield made
@@ -56,62 +56,60 @@ def with_lines(path: Path, *lines: str) -> Path:
     return path
 
 
-def open_one(main_content: MainContent) -> str:
+def open_one(main: MainContent) -> str:
     """What is open, by its title; empty where no run is."""
-    run = main_content.workspace.run
+    run = main.workspace.run
     return run.results.run.title if run else ""
 
 
-def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
-    qtbot.waitUntil(lambda: open_one(main_content) == title and bool(main_content.review.list.shown))
-    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
+def wait_for(qtbot: QtBot, main: MainContent, title: str) -> None:
+    qtbot.waitUntil(lambda: open_one(main) == title and bool(main.review.list.shown))
+    qtbot.waitUntil(lambda: main.frame.page is PageName.REVIEW)
 
 
-def file_dialog(qtbot: QtBot, main_content: MainContent) -> QFileDialog:
-    qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
-    [dialog] = main_content.frame.findChildren(QFileDialog)
+def file_dialog(qtbot: QtBot, main: MainContent) -> QFileDialog:
+    qtbot.waitUntil(lambda: bool(main.frame.findChildren(QFileDialog)))
+    [dialog] = main.frame.findChildren(QFileDialog)
     return dialog
 
 
 @pytest.mark.slow
 def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
-    qtbot: QtBot, main_content: MainContent, submission: Path
+    qtbot: QtBot, main: MainContent, submission: Path
 ) -> None:
     notes: list[str] = []
-    main_content.workspace.note.connect(notes.append)
-    drop(main_content.frame, submission)
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    qtbot.waitUntil(lambda: bool(main_content.review.desk.card.badge.text))
+    main.workspace.note.connect(notes.append)
+    drop(main.frame, submission)
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    qtbot.waitUntil(lambda: bool(main.review.desk.card.badge.text))
     assert "baseline.tsv has predictions for 30 of the 30 items of gold.tsv, matched by" in "\n".join(notes)
-    assert main_content.notices.isHidden()
-    assert main_content.review.reading.a.text
-    picker = main_content.results.picker
+    assert main.notices.isHidden()
+    assert main.review.reading.a.text
+    picker = main.results.picker
     qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
     for key in (Qt.Key.Key_Space, Qt.Key.Key_W):
         notes.clear()
-        qtbot.keyClick(main_content.review.list.view, key)
+        qtbot.keyClick(main.review.list.view, key)
         qtbot.waitUntil(lambda: "only labels" in "\n".join(notes))
 
 
 @pytest.mark.slow
-def test_nobody_calls_it_a_run_by_its_number(
-    qtbot: QtBot, main_content: MainContent, submission: Path
-) -> None:
+def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, main: MainContent, submission: Path) -> None:
     few = submission.with_name("few.tsv")
     few.write_bytes(b"\n".join(submission.read_bytes().split(b"\n")[:21]) + b"\n")
     said: list[str] = []
-    main_content.workspace.note.connect(said.append)
-    main_content.submissions.open(few)
-    wait_for(qtbot, main_content, "Submission few.tsv")
-    said.append(main_content.notices.text)
+    main.workspace.note.connect(said.append)
+    main.submissions.open(few)
+    wait_for(qtbot, main, "Submission few.tsv")
+    said.append(main.notices.text)
     answers = [text for text in said if "few.tsv has predictions for 20 of the 30 items of gold.tsv" in text]
     assert len(answers) == 1  # in the status bar, and not once more in the notice
-    assert main_content.notices.text.startswith("Found in few.tsv:")
-    assert "ids missing (10 of 30)" in main_content.notices.text
-    main_content.frame.show_page(PageName.RESULTS)
-    qtbot.waitUntil(lambda: main_content.results.measurer.scores is not None)
-    assert main_content.results.snapshot.isHidden()
-    calibration = main_content.results.calibration
+    assert main.notices.text.startswith("Found in few.tsv:")
+    assert "ids missing (10 of 30)" in main.notices.text
+    main.frame.show_page(PageName.RESULTS)
+    qtbot.waitUntil(lambda: main.results.measurer.scores is not None)
+    assert main.results.snapshot.isHidden()
+    calibration = main.results.calibration
     assert "no probabilities" in calibration.state.text()
     assert not any(button.isEnabled() for button in (calibration.fit_button, calibration.load_button))
     assert not [text for text in said if "run 1" in text.lower()]
@@ -119,50 +117,48 @@ def test_nobody_calls_it_a_run_by_its_number(
 
 @pytest.mark.slow
 def test_a_recent_dataset_is_found_that_has_its_ids(
-    qtbot: QtBot, main_content: MainContent, submission: Path, tmp_path: Path, demo_gold: Path
+    qtbot: QtBot, main: MainContent, submission: Path, tmp_path: Path, demo_gold: Path
 ) -> None:
     other = tmp_path / "other.tsv"
     other.write_text("id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", encoding="utf-8")
-    main_content.workspace.open_dataset(other)
-    main_content.submissions.open(submission)  # while another dataset is read
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    assert items_of(main_content.workspace).path == demo_gold
+    main.workspace.open_dataset(other)
+    main.submissions.open(submission)  # while another dataset is read
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    assert items_of(main.workspace).path == demo_gold
 
 
 @pytest.mark.slow
-def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path
-) -> None:
-    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
-    qtbot.waitUntil(lambda: main_content.submissions.question is not None)
-    box = main_content.submissions.question
+def test_where_no_dataset_has_its_ids_it_asks(qtbot: QtBot, main: MainContent, tmp_path: Path) -> None:
+    main.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
+    qtbot.waitUntil(lambda: main.submissions.question is not None)
+    box = main.submissions.question
     assert box is not None
     assert "few.tsv answers 3 items." in box.text()
     assert "gold.tsv has 2 of them." in box.informativeText()
-    assert open_one(main_content) == ""
-    assert not main_content.workspace.runs
+    assert open_one(main) == ""
+    assert not main.workspace.runs
     click(box, "Use gold.tsv")
-    wait_for(qtbot, main_content, "Submission few.tsv")
-    assert "ids that are not in the dataset (1), omitted: x9." in main_content.notices.text
+    wait_for(qtbot, main, "Submission few.tsv")
+    assert "ids that are not in the dataset (1), omitted: x9." in main.notices.text
 
 
 @pytest.mark.slow
-def test_the_dataset_may_be_chosen(qtbot: QtBot, main_content: MainContent, tmp_path: Path) -> None:
+def test_the_dataset_may_be_chosen(qtbot: QtBot, main: MainContent, tmp_path: Path) -> None:
     other = tmp_path / "other.tsv"
     other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
-    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
-    qtbot.waitUntil(lambda: main_content.submissions.question is not None)
-    click(cast(QWidget, main_content.submissions.question), "Choose dataset…")
-    dialog = file_dialog(qtbot, main_content)
+    main.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
+    qtbot.waitUntil(lambda: main.submissions.question is not None)
+    click(cast(QWidget, main.submissions.question), "Choose dataset…")
+    dialog = file_dialog(qtbot, main)
     assert "few.tsv answers" in dialog.windowTitle()
     dialog.fileSelected.emit(str(other))
     dialog.close()
-    wait_for(qtbot, main_content, "Submission few.tsv")
-    assert other in main_content.workspace.state.recent("datasets")
+    wait_for(qtbot, main, "Submission few.tsv")
+    assert other in main.workspace.state.recent("datasets")
 
 
 def test_a_wrong_file_is_refused_and_nothing_is_kept(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path, demo_gold: Path
+    qtbot: QtBot, main: MainContent, tmp_path: Path, demo_gold: Path
 ) -> None:
     for name, data, said in (
         ("data.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", "is a dataset of pairs, not"),
@@ -172,15 +168,15 @@ def test_a_wrong_file_is_refused_and_nothing_is_kept(
         path = tmp_path / name
         if data is not None:
             path.write_bytes(data)
-        main_content.submissions.open(path)
-        qtbot.waitUntil(lambda said=said: said in main_content.notices.text)  # type: ignore[misc]
-        assert open_one(main_content) == ""
-        assert main_content.submissions.question is None
-    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
-    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in main_content.notices.text)
-    assert "Open the dataset that it answers first" in main_content.notices.text
-    if main_content.workspace.store_path.exists():
-        with RunStore(main_content.workspace.store_path) as store:
+        main.submissions.open(path)
+        qtbot.waitUntil(lambda said=said: said in main.notices.text)  # type: ignore[misc]
+        assert open_one(main) == ""
+        assert main.submissions.question is None
+    main.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
+    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in main.notices.text)
+    assert "Open the dataset that it answers first" in main.notices.text
+    if main.workspace.store_path.exists():
+        with RunStore(main.workspace.store_path) as store:
             assert store.runs() == []
 
 
@@ -189,110 +185,108 @@ def test_a_dataset_and_its_submission_are_opened_together(
     qtbot: QtBot, tmp_path: Path, demo_gold: Path, submission: Path, swapped: bool
 ) -> None:
     files = [submission, demo_gold] if swapped else [demo_gold, submission]
-    with whole_window(qtbot, tmp_path, *files) as main_content:
-        wait_for(qtbot, main_content, "Submission baseline.tsv")
-        assert dataset_of(main_content.workspace).path == demo_gold
+    with whole_window(qtbot, tmp_path, *files) as main:
+        wait_for(qtbot, main, "Submission baseline.tsv")
+        assert dataset_of(main.workspace).path == demo_gold
 
 
 @pytest.mark.slow
 def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
-    qtbot: QtBot, main_content: MainContent, submission: Path
+    qtbot: QtBot, main: MainContent, submission: Path
 ) -> None:
     copy = submission.with_name("copy.tsv")
     copy.write_bytes(before := submission.read_bytes())
-    main_content.submissions.open(submission)
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    main_content.submissions.open(copy)
-    qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main_content.notices.text)
+    main.submissions.open(submission)
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    main.submissions.open(copy)
+    qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main.notices.text)
     for path in (copy, submission):
-        with qtbot.waitSignal(main_content.workspace.problem) as problem:
-            main_content.results.export(Form.EXPLAINED, path)
+        with qtbot.waitSignal(main.workspace.problem) as problem:
+            main.results.export(Form.EXPLAINED, path)
         assert "would be overwritten" in str(problem.args[0])
         assert path.read_bytes() == before
 
 
 @pytest.mark.slow
 def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widens_nothing(
-    qtbot: QtBot, main_content: MainContent, submission: Path
+    qtbot: QtBot, main: MainContent, submission: Path
 ) -> None:
     long = submission.rename(submission.with_name(f"R&D{LONG[3:]}"))
-    space, frame = main_content.workspace, main_content.frame
+    space, frame = main.workspace, main.frame
     width, least = frame.width(), frame.minimumSizeHint().width()
-    main_content.submissions.open(long)
-    qtbot.waitUntil(lambda: open_one(main_content).startswith("Submission R&D"))
+    main.submissions.open(long)
+    qtbot.waitUntil(lambda: open_one(main).startswith("Submission R&D"))
     called = run_of(space).results.run.called
     assert called.startswith("the submission R&Dn")
     qtbot.waitUntil(lambda: any(run.called == called for run in space.runs))
     space.tell_ended(7, "has finished", NOT_LOOKED_AT)
-    assert f"exports still show {called}" in main_content.notices.text.replace("\u200b", "")
+    assert f"exports still show {called}" in main.notices.text.replace("\u200b", "")
     for page in PageName:
         frame.show_page(page)
         QApplication.processEvents()
     assert (frame.width(), frame.minimumSizeHint().width()) == (width, least)
 
 
-def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(
-    qtbot: QtBot, main_content: MainContent
-) -> None:
+def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(qtbot: QtBot, main: MainContent) -> None:
     assert ("Ctrl+Shift+O", "Open submission") in [(one.keys, what) for one, what in keys_of("Everywhere")]
-    picker = main_content.results.picker
+    picker = main.results.picker
     assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
     wanted: list[Callable[[], object]] = [
         lambda: picker.activated.emit(picker.findText(OPEN_SUBMISSION)),
-        main_content.review.nothing.submission.click,
+        main.review.nothing.submission.click,
     ]
     for ask in wanted:
         ask()
-        dialog = file_dialog(qtbot, main_content)
+        dialog = file_dialog(qtbot, main)
         assert dialog.windowTitle().startswith("Open submission")
         dialog.close()
-        qtbot.waitUntil(lambda: not main_content.frame.findChildren(QFileDialog))
+        qtbot.waitUntil(lambda: not main.frame.findChildren(QFileDialog))
 
 
 @pytest.mark.slow
 def test_the_check_lists_what_an_export_would_lack_and_copies_it(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path, demo_gold: Path
+    qtbot: QtBot, main: MainContent, tmp_path: Path, demo_gold: Path
 ) -> None:
-    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\t", "x9\tA"), demo_gold)
-    wait_for(qtbot, main_content, "Submission few.tsv")
-    main_content.results.picker.activated.emit(main_content.results.picker.findText(CHECK))
-    [dialog] = main_content.frame.findChildren(CheckDialog)
+    main.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\t", "x9\tA"), demo_gold)
+    wait_for(qtbot, main, "Submission few.tsv")
+    main.results.picker.activated.emit(main.results.picker.findText(CHECK))
+    [dialog] = main.frame.findChildren(CheckDialog)
     qtbot.waitUntil(lambda: "findings" in dialog.outcome.text())
     assert "empty cells in safety_preference (1): ids 2." in dialog.list.toPlainText()
     assert "omitted: x9" in dialog.list.toPlainText()
     dialog.copy.click()
     assert QGuiApplication.clipboard().text() == dialog.text
     dialog.other.click()
-    file_dialog(qtbot, main_content).close()
+    file_dialog(qtbot, main).close()
 
 
 def test_it_is_reviewed_and_exported_but_never_written_over_and_nobody_offers_to_explain_it_again(
-    qtbot: QtBot, main_content: MainContent, submission: Path, tmp_path: Path
+    qtbot: QtBot, main: MainContent, submission: Path, tmp_path: Path
 ) -> None:
     before = submission.read_bytes()
-    main_content.workspace.set_author("Ada")
-    main_content.submissions.open(submission)
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    card = main_content.review.desk.card
+    main.workspace.set_author("Ada")
+    main.submissions.open(submission)
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    card = main.review.desk.card
     qtbot.waitUntil(lambda: bool(card.badge.text))
     assert all(part.isHidden() for part in (card.bars, card.orders, card.mass))
     own = card.badge.text
-    item, criterion = main_content.review.session.item_id, main_content.review.session.criterion
+    item, criterion = main.review.session.item_id, main.review.session.criterion
     other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
-    main_content.review.desk.override_label(other)
+    main.review.desk.override_label(other)
     qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
     assert not card.stale.isHidden()
-    assert main_content.review.stale.isHidden()
-    with qtbot.waitSignal(main_content.workspace.overrides_changed):
-        main_content.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
+    assert main.review.stale.isHidden()
+    with qtbot.waitSignal(main.workspace.overrides_changed):
+        main.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
     qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
     assert "The judge's own explanation:" in card.by.text()
-    main_content.results.export(Form.EXPLAINED, submission)
-    qtbot.waitUntil(lambda: "would be overwritten" in main_content.notices.text)
-    assert "submission that is open" in main_content.notices.text
+    main.results.export(Form.EXPLAINED, submission)
+    qtbot.waitUntil(lambda: "would be overwritten" in main.notices.text)
+    assert "submission that is open" in main.notices.text
     assert submission.read_bytes() == before
     again = tmp_path / "again.tsv"
-    main_content.results.export(Form.EXPLAINED, again)
+    main.results.export(Form.EXPLAINED, again)
     qtbot.waitUntil(again.exists)
     [row] = [row for row in read_submission(again).rows if row.id == item]
     assert row.predictions[criterion].explanation == "Because I say so."
@@ -328,15 +322,15 @@ def without(whole: Submission, places: Sequence[int], path: Path) -> Path:
     return path
 
 
-def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
-    main_content.results.export(Form.EXPLAINED, path)
+def exported(qtbot: QtBot, main: MainContent, path: Path) -> bytes:
+    main.results.export(Form.EXPLAINED, path)
     qtbot.waitUntil(path.exists)
     return path.read_bytes()
 
 
-def measured(main_content: MainContent) -> int:
+def measured(main: MainContent) -> int:
     """How many items Results has measured."""
-    scores = main_content.results.measurer.scores
+    scores = main.results.measurer.scores
     return len(scores.system.rows) if scores is not None else 0
 
 
@@ -457,11 +451,11 @@ def judged(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainConte
         yield made
 
 
-def step(qtbot: QtBot, main_content: MainContent, problem: str, words: str) -> None:
+def step(qtbot: QtBot, main: MainContent, problem: str, words: str) -> None:
     """Wait until a notice says a problem, and press its button."""
-    qtbot.waitUntil(lambda: problem in main_content.notices.text)
-    main_content.notices.take_keys()
-    click(main_content.notices, words)
+    qtbot.waitUntil(lambda: problem in main.notices.text)
+    main.notices.take_keys()
+    click(main.notices, words)
 
 
 def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
@@ -488,9 +482,7 @@ def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
 
 
 @pytest.mark.slow
-def test_a_submission_chosen_as_labels_is_opened_by_a_button(
-    qtbot: QtBot, judged: MainContent, submission: Path
-) -> None:
+def test_a_submission_chosen_as_labels_is_opened(qtbot: QtBot, judged: MainContent, submission: Path) -> None:
     open_run(qtbot, judged.workspace, 1)
     judged.results.gold.open(submission)
     step(qtbot, judged, "is a submission, not a dataset", "Open as submission")

@@ -48,9 +48,7 @@ from tests.gui.window.study import MainContentOf, Study
 
 
 @pytest.mark.slow
-def test_nothing_is_cut_or_covered_after_a_restart_with_large_text(
-    qtbot: QtBot, main_content_of: MainContentOf
-) -> None:
+def test_nothing_of_large_text_is_cut_or_covered(qtbot: QtBot, main_content_of: MainContentOf) -> None:
     with main_content_of("n", text_percent=150) as (made, study):
         made.notices.dismiss_all()
         made.frame.resize(looks.DEFAULT)
@@ -62,9 +60,7 @@ def test_nothing_is_cut_or_covered_after_a_restart_with_large_text(
 
 
 @pytest.mark.slow
-def test_nothing_is_cut_or_covered_when_the_size_of_text_changes(
-    qtbot: QtBot, main_content_of: MainContentOf
-) -> None:
+def test_nothing_is_cut_or_covered_as_text_grows(qtbot: QtBot, main_content_of: MainContentOf) -> None:
     with main_content_of("n") as (made, _):
         made.notices.dismiss_all()
         made.runs.add_to_queue()
@@ -165,9 +161,7 @@ def message_widths(qtbot: QtBot, made: MainContent, study: Study) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("letter", [pytest.param("n", marks=pytest.mark.models), "字"])
-def test_nothing_grows_and_each_name_is_whole_in_a_tip(
-    qtbot: QtBot, main_content_of: MainContentOf, letter: str
-) -> None:
+def test_nothing_grows_names_are_in_tips(qtbot: QtBot, main_content_of: MainContentOf, letter: str) -> None:
     """Of 255 narrow letters that belong together; of wide ones, of which lines break at each."""
     with main_content_of(letter) as (made, study):
         check_pages(qtbot, made, letter)
@@ -201,9 +195,7 @@ def in_turn(made: MainContent) -> list[str]:
 
 
 @pytest.mark.slow
-def test_tab_reaches_each_control_of_each_page_and_dialog_as_one_reads(
-    qtbot: QtBot, main_content_of: MainContentOf
-) -> None:
+def test_tab_reaches_each_control_as_one_reads(qtbot: QtBot, main_content_of: MainContentOf) -> None:
     with main_content_of("n") as (made, study):
         made.notices.dismiss_all()
         made.frame.resize(looks.DEFAULT)

@@ -49,19 +49,19 @@ def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_f
 ) -> None:
     monkeypatch.setattr("gui.workspace.annotations._SLOW_MS", 100)
     monkeypatch.setattr("gui.workspace.annotations._AGAIN_MS", 100)
-    with window(qtbot, demo_copy) as main_content:
-        space = main_content.workspace
+    with window(qtbot, demo_copy) as main:
+        space = main.workspace
         with held(demo_copy):
             space.override(KEY, Preference.BOTH_BAD, None)
-            qtbot.waitUntil(lambda: "waits for the run store" in main_content.notices.text)
+            qtbot.waitUntil(lambda: "waits for the run store" in main.notices.text)
             space.note_item("c" * 64, "odd", ["odd"])
-            qtbot.waitUntil(lambda: "2 annotations of yours wait" in main_content.notices.text)
-            assert str(demo_copy.parent) in main_content.notices.text
-            qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
+            qtbot.waitUntil(lambda: "2 annotations of yours wait" in main.notices.text)
+            assert str(demo_copy.parent) in main.notices.text
+            qtbot.waitUntil(lambda: "database is locked" in main.notices.text)
         with qtbot.waitSignal(space.words.all_stored):
             assert not run_of(space).results.overrides
         assert [each.preference for each in run_of(space).results.overrides.values()] == [Preference.BOTH_BAD]
-        assert main_content.notices.count == 0
+        assert main.notices.count == 0
 
 
 _CLOSED_AT_ONCE = """
@@ -87,7 +87,7 @@ sys.exit(app.open_window())
 
 
 @pytest.mark.slow
-def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
+def test_a_window_closes_at_once_where_the_store_is_held_and_loses_nothing(
     demo_copy: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home" / "data"
@@ -123,13 +123,13 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
 def test_two_windows_keep_their_drafts_each(qtbot: QtBot, demo_copy: Path) -> None:
     other = JudgmentKey("2", "safety")
     with window(qtbot, demo_copy) as first, window(qtbot, demo_copy) as second:
-        for main_content, key, text in (
+        for main, key, text in (
             (first, KEY, "mine"),
             (second, KEY, "mine in another window"),
             (second, other, "of another item"),
             (first, KEY, "mine, and more"),
         ):
-            main_content.review.session._drafts.keep(1, key, text)
+            main.review.session._drafts.keep(1, key, text)
     with window(qtbot, demo_copy) as third:
         drafts = third.review.session._drafts
         assert (drafts.of(1, KEY), drafts.of(1, other)) == ("mine, and more", "of another item")
@@ -138,17 +138,15 @@ def test_two_windows_keep_their_drafts_each(qtbot: QtBot, demo_copy: Path) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
-def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(
-    qtbot: QtBot, demo_copy: Path
-) -> None:
-    with window(qtbot, demo_copy) as main_content:
-        state, told = main_content.frame.state, main_content.notices.count
+def test_a_disk_that_does_not_take_the_window_s_memory_is_told_once(qtbot: QtBot, demo_copy: Path) -> None:
+    with window(qtbot, demo_copy) as main:
+        state, told = main.frame.state, main.notices.count
         with disk_that_holds(10):
             for number in range(3):
                 state.set_number("text_size", 100 + number)
                 state.save()
-        assert "The window's state" in main_content.notices.text
-        assert main_content.notices.count == told + 1
+        assert "The window's state" in main.notices.text
+        assert main.notices.count == told + 1
         state.save()
         assert State(demo_copy.parent / "state").number("text_size", 0) == 102
 
@@ -158,9 +156,9 @@ def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gui.review.progress.KEEP_MS", 50)
-    with window(qtbot, demo_copy) as main_content:
-        review = main_content.review
-        main_content.frame.show_page(PageName.REVIEW)
+    with window(qtbot, demo_copy) as main:
+        review = main.review
+        main.frame.show_page(PageName.REVIEW)
         qtbot.waitUntil(lambda: review.session.judgment is not None)
         review.desk.edit()
         typing = QTimer(interval=5)  # less than it takes until a draft is kept
@@ -179,21 +177,19 @@ def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
 
 
 def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(
-    qtbot: QtBot, demo_copy: Path, main_content: MainContent
+    qtbot: QtBot, demo_copy: Path, main: MainContent
 ) -> None:
-    actions = main_content.frame.menuBar().findChildren(QAction)
+    actions = main.frame.menuBar().findChildren(QAction)
     named = {action.text().replace("&", ""): action for action in actions}
     found = {title: action for title, action in named.items() if "nnotations" in title}
     assert sorted(found) == ["Annotations of all annotators…", "Import annotations…", "My annotations…"]
     assert not any(action.isEnabled() for action in found.values())
-    open_run(qtbot, main_content.workspace, 1)
+    open_run(qtbot, main.workspace, 1)
     assert all(action.isEnabled() for action in found.values())
 
 
 @pytest.mark.slow
-def test_what_is_said_in_one_window_is_shown_in_the_other_and_nobody_is_disturbed(
-    qtbot: QtBot, demo_copy: Path
-) -> None:
+def test_what_is_said_in_one_window_is_shown_in_the_other_undisturbed(qtbot: QtBot, demo_copy: Path) -> None:
     with window(qtbot, demo_copy) as here, window(qtbot, demo_copy, "Ben", "other") as there:
         here.frame.show_page(PageName.REVIEW)
         page = here.review

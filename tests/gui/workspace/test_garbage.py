@@ -77,9 +77,7 @@ def load(count: int = 300_000) -> list[list[int]]:
 
 
 @pytest.mark.slow
-def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_work(
-    collector: Collector, at_once: None
-) -> None:
+def test_what_is_dropped_after_a_large_load_is_cleared_away(collector: Collector, at_once: None) -> None:
     """It was kept for ever, after each of them."""
     ended: list[str] = []
     for number in range(1, 4):
@@ -158,9 +156,7 @@ def test_it_never_runs_by_itself_until_the_last_window_is_closed(collector: Coll
     assert gc.isenabled()
 
 
-def test_what_a_window_leaves_behind_is_cleared_away_within_seconds(
-    qtbot: QtBot, collector: Collector
-) -> None:
+def test_what_a_window_leaves_is_cleared_away_within_seconds(qtbot: QtBot, collector: Collector) -> None:
     ended: list[str] = []
     cycle(ended)
     qtbot.waitUntil(lambda: bool(ended), timeout=10_000)

@@ -89,9 +89,7 @@ def test_a_job_has_room_on_its_stack(qtbot: QtBot, threads: EngineThreads) -> No
     assert STACK_BYTES <= size < 2 * STACK_BYTES
 
 
-def test_jobs_of_a_lane_wait_for_each_other_and_other_lanes_do_not(
-    qtbot: QtBot, threads: EngineThreads
-) -> None:
+def test_jobs_of_one_lane_wait_for_each_other_others_do_not(qtbot: QtBot, threads: EngineThreads) -> None:
     order, gate = list[str](), threading.Event()
     first = threads.start(ThreadName.FILES, lambda _: order.append("first" if gate.wait(10) else "no gate"))
     second = threads.start(ThreadName.FILES, lambda _: order.append("second"))
@@ -141,9 +139,7 @@ def test_anything_else_that_goes_wrong_is_logged_and_told_as_our_fault(
     caplog.clear()
 
 
-def test_want_of_memory_is_told_without_a_traceback_and_the_thread_works_on(
-    qtbot: QtBot, threads: EngineThreads
-) -> None:
+def test_want_of_memory_is_told_and_the_thread_works_on(qtbot: QtBot, threads: EngineThreads) -> None:
     received = received_to_the_end(qtbot, threads.start(ThreadName.FILES, raises(MemoryError())))
     assert "not enough memory" in str(received.all[0][1])
     assert received_to_the_end(qtbot, threads.start(ThreadName.FILES, lambda _: 7)).all[0] == ("finished", 7)
@@ -155,9 +151,7 @@ def test_of_an_abandoned_job_only_the_end_is_heard(qtbot: QtBot, threads: Engine
     assert received_to_the_end(qtbot, task).kinds == ["ended"]
 
 
-def test_a_result_that_was_on_its_way_when_its_job_was_abandoned_is_not_heard(
-    qtbot: QtBot, threads: EngineThreads
-) -> None:
+def test_the_result_of_an_abandoned_job_is_not_heard(qtbot: QtBot, threads: EngineThreads) -> None:
     made = threading.Event()
     task = threads.start(ThreadName.FILES, lambda _: made.set())
     received = Received(task)
@@ -232,9 +226,7 @@ def test_what_a_person_decided_is_written_also_when_the_window_closes() -> None:
     assert written == ["override"]
 
 
-def test_latest_is_busy_where_the_end_of_one_job_starts_the_next(
-    qtbot: QtBot, threads: EngineThreads
-) -> None:
+def test_latest_is_busy_where_the_end_of_a_job_starts_the_next(qtbot: QtBot, threads: EngineThreads) -> None:
     latest = LatestTask(threads, ThreadName.FILES)
     received, results = list[bool](), list[object]()
     latest.busy_changed.connect(received.append)
@@ -270,9 +262,7 @@ def test_what_is_left_of_a_closed_window_never_ends_on_a_lane(qtbot: QtBot, thre
     assert ended_on == [threading.get_ident()] * 5
 
 
-def test_a_task_that_nobody_keeps_ends_on_the_thread_of_the_window(
-    qtbot: QtBot, threads: EngineThreads
-) -> None:
+def test_a_task_that_nobody_keeps_ends_on_the_window_s_thread(qtbot: QtBot, threads: EngineThreads) -> None:
     ended_on: list[int] = []
     for number in range(50):
         threads.start(ThreadName.FILES, returns(number)).destroyed.connect(

@@ -13,10 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import new_override
 from engine.core.errors import SetupError
-from engine.core.events import MeasureProgress
 from engine.core.items import Preference
 from engine.data.dataset import load_dataset
-from engine.judging.run import Rewritten
 from engine.models.model_file import read_model_file
 from engine.results.run_results import load_results
 from engine.settings.run_setup import RunSetup
@@ -79,10 +77,9 @@ def stale(workspace: Workspace) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.apart
 @pytest.mark.usefixtures("demo_tried")
-def test_a_page_says_what_is_out_of_date_and_writes_it_again(
-    qtbot: QtBot, opened: Workspace, rewriter: Rewriter
-) -> None:
+def test_a_page_writes_again_what_is_out_of_date(qtbot: QtBot, opened: Workspace, rewriter: Rewriter) -> None:
     page = shown(qtbot, ReviewPage(opened, rewriter))
     assert page.stale.text.text() == "1 explanation was written for another label than the effective one."
     page.stale.button.setFocus()
@@ -99,7 +96,7 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(
 
 
 @pytest.mark.usefixtures("demo_tried")
-def test_both_pages_show_the_same_work_and_either_can_cancel_it(
+def test_both_pages_show_the_work_and_can_stop_it(
     qtbot: QtBot, opened: Workspace, rewriter: Rewriter
 ) -> None:
     results, review = ResultsPage(opened, rewriter), ReviewPage(opened, rewriter)
@@ -179,18 +176,6 @@ def test_a_model_that_is_gone_is_told_and_the_line_stays(
 @pytest.mark.usefixtures("demo_tried")
 def test_what_is_out_of_date_is_counted_as_the_engine_counts(opened: Workspace) -> None:
     assert done(count_stale(run_of(opened).results)) == run_of(opened).results.stale == 1
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("demo_tried")
-def test_what_is_out_of_date_is_written_again(judged: Path, demo_gold: Path, tmp_path: Path) -> None:
-    path = Path(shutil.copy(judged, tmp_path))
-    received: list[object] = []
-    made = done(rewrite(path, 1, load_dataset(demo_gold)), received, apart=True)
-    assert made == Rewritten(1, 1, 0, (), stopped=False)
-    assert received == [MeasureProgress(0, 1), MeasureProgress(1, 1)]
-    with RunStore(path) as store:
-        assert load_results(store, 1).stale == 0
 
 
 @pytest.mark.usefixtures("demo_tried")

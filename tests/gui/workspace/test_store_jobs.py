@@ -73,9 +73,7 @@ def moved_away(demo_copy: Path) -> Path:
     return demo_copy
 
 
-def test_where_the_items_are_gone_the_run_comes_alone_or_with_those_at_hand(
-    moved_away: Path, demo_gold: Path
-) -> None:
+def test_where_the_items_are_gone_those_at_hand_are_shown_or_none(moved_away: Path, demo_gold: Path) -> None:
     for current in (None, other_texts(demo_gold)):
         opened = done(open_run(moved_away, 1, current))
         assert (len(opened.results.judged), opened.dataset) == (DEMO_ITEMS, None)

@@ -37,9 +37,7 @@ def judged(space: Workspace, qtbot: QtBot) -> Workspace:
     return space
 
 
-def test_a_run_is_opened_with_the_items_that_it_judged_and_its_health(
-    judged: Workspace, demo_gold: Path
-) -> None:
+def test_a_run_is_opened_with_its_judged_items_and_its_health(judged: Workspace, demo_gold: Path) -> None:
     assert items_of(judged).path == demo_gold
     assert judged.gold is run_of(judged).dataset
     assert run_of(judged).health.verdict is HealthVerdict.JUDGES
@@ -56,9 +54,7 @@ def test_an_override_is_in_the_results_at_once_and_undone_again(qtbot: QtBot, ju
     assert run_of(judged).results.overrides == {}
 
 
-def test_a_label_after_the_clock_was_set_back_counts_and_is_the_one_taken_back(
-    qtbot: QtBot, judged: Workspace
-) -> None:
+def test_a_label_after_the_clock_was_set_back_counts_or_is_undone(qtbot: QtBot, judged: Workspace) -> None:
     before, after = Preference.BOTH_BAD, Preference.BOTH_GOOD
     ahead = Said(new_override(*KEY, before, None, judged.author), now() + timedelta(hours=1), 1)
     with qtbot.waitSignal(judged.overrides_changed):
@@ -179,7 +175,7 @@ def succeeds(_control: JobControl) -> None:
     pass
 
 
-def test_an_error_is_over_once_the_same_work_succeeds(
+def test_an_error_ends_with_a_success(
     qtbot: QtBot, workspace: Workspace, open_errors: list[EngineError]
 ) -> None:
     one, other = (LatestTask(workspace.threads, ThreadName.STORE, workspace) for _ in range(2))
@@ -268,9 +264,7 @@ def test_what_another_process_says_is_shown(qtbot: QtBot, windows: list[Workspac
     assert run_of(here).results.reviews.state("2", "Cy") is ReviewState.DONE
 
 
-def test_many_changes_are_told_at_once(
-    qtbot: QtBot, windows: list[Workspace], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_are_told_once(qtbot: QtBot, windows: list[Workspace], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gui.workspace.workspace._MOST_TOLD", 1)
     here = windows[0]
     with qtbot.waitSignal(here.run_changed, timeout=SOON), RunStore(here.store_path) as store:
@@ -327,9 +321,7 @@ def test_keys_that_go_through_the_closed_box_open_no_dialog(
 
 
 @pytest.mark.parametrize("wanted", [OPEN_SUBMISSION, CHECK])
-def test_in_the_open_list_they_are_obeyed(
-    qtbot: QtBot, picker: RunPicker, asked: list[str], wanted: str
-) -> None:
+def test_in_the_list_they_are_obeyed(qtbot: QtBot, picker: RunPicker, asked: list[str], wanted: str) -> None:
     picker.setFocus()
     qtbot.keyClick(picker, Qt.Key.Key_Space)
     view = picker.view()
