@@ -39,8 +39,6 @@ Reference = tuple[str, str]
 
 @dataclass(frozen=True)
 class Accessible:
-    """What is told of one object."""
-
     at: Reference
     role: str
     name: str
@@ -72,7 +70,6 @@ class Reader:
     """Hears one desk, as a screen reader does; a program that starts after it tells what it shows."""
 
     def __init__(self, session_bus: str) -> None:
-        """Let the programs of the session know that somebody listens."""
         with open_dbus_connection(session_bus) as session:
             status = DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.freedesktop.DBus.Properties")
             for what in ("IsEnabled", "ScreenReaderEnabled"):

@@ -43,20 +43,17 @@ class Tab:
         return self._pipe.ask(method, parameters, self._session)
 
     def open(self, page: Path) -> None:
-        """Load a file, and wait until all of it is there."""
         self._pipe.events.clear()
         self.ask("Page.navigate", url=page.as_uri())
         self._pipe.until("Page.loadEventFired")
 
     def run(self, script: str) -> Any:
-        """What an expression of JavaScript gives, as JSON has it."""
         asked = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in asked:
             raise RuntimeError(asked["exceptionDetails"]["exception"].get("description", script))
         return asked["result"].get("value")
 
     def resize(self, width: int) -> None:
-        """Give the page another width in pixels."""
         size = {"width": width, "height": 900, "deviceScaleFactor": 1.0}
         self.ask("Emulation.setDeviceMetricsOverride", mobile=False, **size)
 

@@ -82,7 +82,6 @@ class Hands:
         return seen
 
     def keys(self, *keys: str) -> Image.Image:
-        """Press keys one after the other that change what is to be seen; what that is then."""
         before = self.desk.picture()
         self.desk.press(*keys)
         wait_for(lambda: _differ(before, self.desk.picture()), f"anything new after {' '.join(keys)}")
@@ -98,7 +97,6 @@ class Hands:
         self.desk.click(*found[which].middle)
 
     def name_file(self, dialog: str, path: Path) -> None:
-        """Give a file dialog, once it is there, a path."""
         self.desk.window(dialog)
         self.rest()
         self.desk.press("ctrl+a")

@@ -188,7 +188,6 @@ def _labels(submission: Submission) -> list[tuple[str, list[Preference | None]]]
 
 
 def _first_of(example: str, items: int, folder: Path) -> Path:
-    """A file with the first items of an example."""
     lines = (EXAMPLES / example).read_bytes().splitlines(keepends=True)
     path = folder / f"first-{example}"
     path.write_bytes(b"".join(lines[: items + 1]))
@@ -208,7 +207,6 @@ def _foreign_file(folder: Path) -> tuple[Path, list[str]]:
 
 
 def _command(home: Path, *words: str) -> str:
-    """What a command of the program prints that has this home."""
     environment = {**os.environ, "TIEBREAK_HOME": str(home)}
     command = [sys.executable, str(ROOT / "main.py"), *words]
     return subprocess.check_output(command, env=environment, cwd=home, encoding="utf-8")

@@ -89,7 +89,6 @@ def _scrolls(bar: QScrollBar) -> bool:
 
 
 def _covered(parent: QWidget) -> Iterator[str]:
-    """Parts of a widget that lie upon each other."""
     if isinstance(parent, (*_INSIDE_OF_QT, QAbstractScrollArea)):
         return
     for one, other in combinations(_parts(parent), 2):
@@ -100,7 +99,6 @@ def _covered(parent: QWidget) -> Iterator[str]:
 
 
 def _cut_tables(view: QWidget) -> Iterator[str]:
-    """Titles and rows of a table that have less room than their texts."""
     if not isinstance(view, QTableView) or not view.model().rowCount():
         return
     header, model = view.horizontalHeader(), view.model()
@@ -125,7 +123,6 @@ def _is_whole_in(tip: object, text: str) -> bool:
 
 
 def _cut_lists(view: QWidget) -> Iterator[str]:
-    """Entries of a list that are not seen whole."""
     if not isinstance(view, QListView) or _scrolls(view.horizontalScrollBar()):
         return
     for row in range(view.model().rowCount()):

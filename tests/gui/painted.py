@@ -25,8 +25,6 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 @dataclass(frozen=True)
 class PaintedText:
-    """A text, where it stands in the widget, and its colour."""
-
     text: str
     place: QRectF
     ink: QColor

@@ -6,7 +6,6 @@ from PySide6.QtWidgets import QWidget
 
 
 def picture(widget: QWidget) -> QImage:
-    """A widget as it is painted now."""
     return widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
 
 

@@ -49,20 +49,17 @@ def is_open(workspace: Workspace, run_id: int) -> bool:
 
 
 def run_of(space: Workspace) -> OpenRun:
-    """The run that is open."""
     assert space.run is not None
     return space.run
 
 
 def items_of(space: Workspace) -> Dataset:
-    """The items of the run that is open."""
     assert space.run is not None
     assert space.run.dataset is not None
     return space.run.dataset
 
 
 def dataset_of(space: Workspace) -> Dataset:
-    """The dataset that is open."""
     assert space.dataset is not None
     return space.dataset
 
@@ -89,7 +86,6 @@ def click(widget: QWidget, text: str) -> None:
 
 
 def column(model: QAbstractItemModel, number: int, role: int = Qt.ItemDataRole.DisplayRole) -> list[Any]:
-    """The cells of a column, from above."""
     return [model.index(row, number).data(role) for row in range(model.rowCount())]
 
 
@@ -128,7 +124,6 @@ def whole_window(
 
 
 def drop(frame: MainWindow, *files: Path) -> None:
-    """Drop files on the window."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in files])
     how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)

@@ -78,7 +78,6 @@ def _wrong_with_box(box: QComboBox) -> list[str]:
 
 
 def _turned(ring: list[QWidget], first: QWidget) -> list[QWidget]:
-    """A ring from another place on."""
     place = ring.index(first)
     return [*ring[place:], *ring[:place]]
 
@@ -112,21 +111,17 @@ def _is_before(one: QWidget, other: QWidget) -> bool:
 
 
 def _seen(widget: QWidget) -> QRect:
-    """What is seen of a control, on the screen."""
     place = widget.visibleRegion().boundingRect()
     return QRect(widget.mapToGlobal(QPoint(0, 0)) + place.topLeft(), place.size())
 
 
 def spoken_name(widget: QWidget) -> str:
-    """What a screen reader is told that a control is called."""
     return announcements(widget, QAccessible.Text.Name)
 
 
 def announcements(widget: QWidget, what: QAccessible.Text) -> str:
-    """What a screen reader is told of a control."""
     return QAccessible.queryAccessibleInterface(widget).text(what)
 
 
 def called(widget: QWidget) -> str:
-    """A control by its kind and its name."""
     return f"{type(widget).__name__} {spoken_name(widget)[:60]!r}"

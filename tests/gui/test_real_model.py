@@ -53,7 +53,6 @@ TOLERANCE = 0.3
 
 @pytest.fixture
 def smollm2(brought: Path, tried_before: Callable[[Path], Path]) -> Path:
-    """The file of the model, as on any day but the first."""
     return tried_before(brought)
 
 

@@ -19,7 +19,6 @@ LACKING = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM", "MAKEFLAGS", "MAKELE
 
 
 def run(*command: str, **display: str) -> subprocess.CompletedProcess[str]:
-    """A command with no display but the named one."""
     kept = {name: value for name, value in os.environ.items() if name not in LACKING}
     environment = {**kept, **display}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -78,8 +78,6 @@ def test_names_begin_with_a_capital_letter_and_other_texts_stay(model: TableMode
 
 
 class LabelTokens(HeadedModel):
-    """Rows of one letter and its place."""
-
     def __init__(self) -> None:
         super().__init__((Head("Letter", "One of <them>"), Head("Place\u202e", is_number=True)))
 

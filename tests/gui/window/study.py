@@ -150,7 +150,6 @@ def parts(root: QWidget) -> list[QWidget]:
 
 
 def scrolled_sideways(root: QWidget) -> set[str]:
-    """The areas that can be scrolled sideways, by what they are."""
     return {
         f"{type(area).__name__} {area.accessibleName()}"
         for area in parts(root)
@@ -159,7 +158,6 @@ def scrolled_sideways(root: QWidget) -> set[str]:
 
 
 def cut_without_a_tip(root: QWidget) -> list[str]:
-    """Texts that are not seen whole, and are in no tool tip either."""
     found = []
     for widget in parts(root):
         if isinstance(widget, QAbstractItemView) and widget.model() is not None:
@@ -234,7 +232,6 @@ def dialogs(made: MainContent, study: Study) -> Iterator[QDialog]:
 
 
 def outputs_dialog(made: MainContent, study: Study) -> QDialog:
-    """Of two files, whose candidates have names as long as others."""
     files = [made.workspace.store_path.with_name(f"outputs {number}.json") for number in range(2)]
     for path in files:
         row = {"instruction": study.name, "output": path.stem, "generator": f"{study.name} {path.stem}"}

@@ -15,7 +15,6 @@ from tests.gui.labels import text_of
 
 
 def bound(widget: QWidget) -> set[str]:
-    """The keys that work somewhere in a widget."""
     keys = [shortcut.key() for shortcut in widget.findChildren(QShortcut)]
     keys += [key for action in widget.findChildren(QAction) for key in action.shortcuts()]
     return {key.toString() for key in keys}

@@ -111,7 +111,6 @@ class StylesTold(QObject):
         app.installEventFilter(self)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Count, and let all pass."""
         self._times += event.type() == QEvent.Type.StyleChange
         return False
 

@@ -178,7 +178,6 @@ def test_a_notice_that_changes_in_sight_is_as_high_as_its_words(qtbot: QtBot, fr
 
 
 def place_of(widget: QWidget, frame: QWidget) -> QRect:
-    """Where a widget is seen in the window."""
     place, part = widget.rect(), widget
     while part is not frame:
         parent = cast(QWidget, part.parentWidget())

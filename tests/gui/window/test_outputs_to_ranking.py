@@ -38,8 +38,6 @@ def outputs(tmp_path: Path) -> list[Path]:
 
 
 class Mouse:
-    """Presses, and counts how often."""
-
     def __init__(self) -> None:
         self.clicks = 0
 

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import JUDGE_ALONE, new_override
@@ -51,7 +51,6 @@ def submission(demo_store: Path, tmp_path: Path) -> Path:
 
 
 def with_lines(path: Path, *lines: str) -> Path:
-    """A submission of labels for one criterion."""
     path.write_text("\n".join(["id\tsafety_preference", *lines, ""]), encoding="utf-8")
     return path
 
@@ -116,45 +115,32 @@ def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, main: MainContent, su
 
 
 @pytest.mark.slow
-def test_a_recent_dataset_is_found_that_has_its_ids(
+def test_its_dataset_is_found_or_asked_for(
     qtbot: QtBot, main: MainContent, submission: Path, tmp_path: Path, demo_gold: Path
 ) -> None:
-    other = tmp_path / "other.tsv"
-    other.write_text("id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", encoding="utf-8")
-    main.workspace.open_dataset(other)
-    main.submissions.open(submission)  # while another dataset is read
-    wait_for(qtbot, main, "Submission baseline.tsv")
-    assert items_of(main.workspace).path == demo_gold
-
-
-@pytest.mark.slow
-def test_where_no_dataset_has_its_ids_it_asks(qtbot: QtBot, main: MainContent, tmp_path: Path) -> None:
-    main.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
-    qtbot.waitUntil(lambda: main.submissions.question is not None)
-    box = main.submissions.question
-    assert box is not None
+    opener, other = main.submissions, tmp_path / "other.tsv"
+    other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
+    opener.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
+    qtbot.waitUntil(lambda: opener.question is not None)
+    box = cast(QMessageBox, opener.question)
     assert "few.tsv answers 3 items." in box.text()
     assert "gold.tsv has 2 of them." in box.informativeText()
-    assert open_one(main) == ""
-    assert not main.workspace.runs
+    assert (open_one(main), main.workspace.runs) == ("", [])
     click(box, "Use gold.tsv")
     wait_for(qtbot, main, "Submission few.tsv")
     assert "ids that are not in the dataset (1), omitted: x9." in main.notices.text
-
-
-@pytest.mark.slow
-def test_the_dataset_may_be_chosen(qtbot: QtBot, main: MainContent, tmp_path: Path) -> None:
-    other = tmp_path / "other.tsv"
-    other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
-    main.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
-    qtbot.waitUntil(lambda: main.submissions.question is not None)
-    click(cast(QWidget, main.submissions.question), "Choose dataset…")
+    opener.open(with_lines(tmp_path / "one.tsv", "x9\tA"))
+    qtbot.waitUntil(lambda: opener.question not in (None, box))
+    click(cast(QMessageBox, opener.question), "Choose dataset…")
     dialog = file_dialog(qtbot, main)
-    assert "few.tsv answers" in dialog.windowTitle()
+    assert "one.tsv answers" in dialog.windowTitle()
     dialog.fileSelected.emit(str(other))
     dialog.close()
-    wait_for(qtbot, main, "Submission few.tsv")
-    assert other in main.workspace.state.recent("datasets")
+    wait_for(qtbot, main, "Submission one.tsv")
+    main.workspace.open_dataset(other)
+    opener.open(submission)  # while another dataset is read: a recent one has its ids
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    assert items_of(main.workspace).path == demo_gold
 
 
 def test_a_wrong_file_is_refused_and_nothing_is_kept(
@@ -316,7 +302,6 @@ def of_the_lab(qtbot: QtBot, tmp_path: Path, shared_data: Path) -> Iterator[Main
 
 
 def without(whole: Submission, places: Sequence[int], path: Path) -> Path:
-    """A submission without some of its items, in a file."""
     rows = tuple(row for place, row in enumerate(whole.rows) if place not in places)
     write_submission(path, replace(whole, rows=rows))
     return path
@@ -329,7 +314,6 @@ def exported(qtbot: QtBot, main: MainContent, path: Path) -> bytes:
 
 
 def measured(main: MainContent) -> int:
-    """How many items Results has measured."""
     scores = main.results.measurer.scores
     return len(scores.system.rows) if scores is not None else 0
 
@@ -389,7 +373,7 @@ def test_the_baseline_without_eight_items_is_completed_with_keys(
 
 
 @pytest.mark.slow
-def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
+def test_one_that_an_earlier_version_kept_is_completed_and_results_and_exports_say_so(
     qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
 ) -> None:
     whole = read_submission(baseline)
@@ -402,15 +386,6 @@ def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
         of_the_lab.workspace.read_run_again()
     results = run_of(of_the_lab.workspace).results
     assert (results.run.judged, len(results.judged), results.left) == (91, 99, 8)
-
-
-@pytest.mark.slow
-def test_results_and_exports_say_that_it_is_complete(
-    qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
-) -> None:
-    whole = read_submission(baseline)
-    of_the_lab.submissions.open(without(whole, TAKEN, tmp_path / "part.tsv"))
-    wait_for(qtbot, of_the_lab, "Submission part.tsv")
     with RunStore(of_the_lab.workspace.store_path) as store:
         for place in TAKEN:
             for criterion, said in whole.rows[place].predictions.items():
@@ -458,47 +433,32 @@ def step(qtbot: QtBot, main: MainContent, problem: str, words: str) -> None:
     click(main.notices, words)
 
 
-def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
-    qtbot: QtBot, judged: MainContent, submission: Path
-) -> None:
-    judged.datasets.open(submission)
-    step(qtbot, judged, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
-    qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
-    assert run_of(judged.workspace).results.run.title == "Submission baseline.tsv"
-    assert judged.dataset.notice.isHidden()
-    assert "not a dataset" not in judged.notices.text
-    assert judged.workspace.dataset is not None
-
-
-def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
-    qtbot: QtBot, judged: MainContent, demo_gold: Path, tmp_path: Path
-) -> None:
-    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    judged.frame.show_page(PageName.RESULTS)
-    judged.submissions.open(other)
-    step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: dataset_of(judged.workspace).path == other)
-    assert judged.frame.page is PageName.DATASET
-
-
-@pytest.mark.slow
-def test_a_submission_chosen_as_labels_is_opened(qtbot: QtBot, judged: MainContent, submission: Path) -> None:
-    open_run(qtbot, judged.workspace, 1)
-    judged.results.gold.open(submission)
-    step(qtbot, judged, "is a submission, not a dataset", "Open as submission")
-    qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
-
-
-def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
+def test_what_is_opened_in_the_wrong_place_is_opened_by_a_button(
     qtbot: QtBot, judged: MainContent, submission: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
-    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    judged.frame.show_page(PageName.COMPARE)
+    """A submission as a dataset and as labels; a dataset as a submission and as a system to compare."""
+    space, frame = judged.workspace, judged.frame
+    judged.datasets.open(submission)
+    step(qtbot, judged, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
+    qtbot.waitUntil(lambda: frame.page is PageName.REVIEW)
+    assert run_of(space).results.run.title == "Submission baseline.tsv"
+    assert judged.dataset.notice.isHidden()
+    assert "not a dataset" not in judged.notices.text
+    one, other = (Path(shutil.copy(demo_gold, tmp_path / f"{name}.tsv")) for name in ("one", "other"))
+    judged.submissions.open(one)
+    step(qtbot, judged, "one.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: dataset_of(space).path == one)
+    assert frame.page is PageName.DATASET
+    frame.show_page(PageName.COMPARE)
     judged.compare.choosing.add_files([submission, other])
     step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: dataset_of(judged.workspace).path == other)
+    qtbot.waitUntil(lambda: dataset_of(space).path == other)
     assert judged.compare.choosing.systems.all_files == (submission,)
     assert judged.compare.notice.isHidden()
+    open_run(qtbot, space, 1)
+    judged.results.gold.open(submission)
+    step(qtbot, judged, "is a submission, not a dataset", "Open as submission")
+    qtbot.waitUntil(lambda: frame.page is PageName.REVIEW)
 
 
 def calibration(judged: MainContent, path: Path) -> None:
@@ -507,36 +467,24 @@ def calibration(judged: MainContent, path: Path) -> None:
     save_calibration(path, Calibration(judge, "gold.tsv", "", dict.fromkeys(ELOQUENT.names, NEUTRAL), {}))
 
 
-def rubric(_main_content: MainContent, path: Path) -> None:
-    path.write_text(rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine"), "utf-8")
-
-
-def model(_main_content: MainContent, path: Path) -> None:
-    shutil.copy(demo_model(), path)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "make", "there"),
-    [
-        ("c.json", calibration, lambda window: window.results.tabs.currentIndex() == 3),
-        ("own.toml", rubric, lambda window: window.workspace.rubric.path is not None),
-        ("sha256-12", model, lambda window: window.judge.picker.path.name == "sha256-12"),
-    ],
-)
 def test_what_is_dropped_is_opened_where_it_belongs(
-    qtbot: QtBot,
-    judged: MainContent,
-    tmp_path: Path,
-    name: str,
-    make: Callable[[MainContent, Path], None],
-    there: Callable[[MainContent], bool],
+    qtbot: QtBot, judged: MainContent, tmp_path: Path
 ) -> None:
     open_run(qtbot, judged.workspace, 1)
-    make(judged, tmp_path / name)
-    judged.frame.files_dropped.emit([tmp_path / name])
-    qtbot.waitUntil(lambda: there(judged))
-    assert judged.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
+    calibration(judged, tmp_path / "c.json")
+    own = rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine")
+    (tmp_path / "own.toml").write_text(own, "utf-8")
+    model = Path(shutil.copy(demo_model(), tmp_path / "sha256-12"))
+    for path, page, there in (
+        (tmp_path / "c.json", PageName.RESULTS, lambda: judged.results.tabs.currentIndex() == 3),
+        (tmp_path / "own.toml", PageName.JUDGE, lambda: judged.workspace.rubric.path is not None),
+        (model, PageName.JUDGE, lambda: judged.judge.picker.path == model),
+    ):
+        judged.frame.show_page(PageName.DATASET)
+        judged.frame.files_dropped.emit([path])
+        qtbot.waitUntil(there)
+        assert judged.frame.page is page
 
 
 def test_what_the_window_does_not_open_is_named_and_what_a_calibration_lacks(

@@ -261,7 +261,6 @@ _ROWS = 5
 
 
 def told(widget: QWidget) -> Iterator[str]:
-    """What readers of the screen are told of a widget, and of the cells and entries in it."""
     interface = QAccessible.queryAccessibleInterface(widget)
     yield from (interface.text(kind) for kind in (QAccessible.Text.Name, QAccessible.Text.Description))
     for model in models(widget):
@@ -270,7 +269,6 @@ def told(widget: QWidget) -> Iterator[str]:
 
 
 def tips(widget: QWidget) -> Iterator[str]:
-    """All tool tips of a widget."""
     yield widget.toolTip()
     yield from (action.toolTip() for action in widget.findChildren(QAction))
     for model in models(widget):
@@ -278,13 +276,11 @@ def tips(widget: QWidget) -> Iterator[str]:
 
 
 def models(widget: QWidget) -> Iterator[QAbstractItemModel]:
-    """The model of a view or a list to choose from."""
     if isinstance(widget, QtWidgets.QAbstractItemView | QtWidgets.QComboBox) and widget.model() is not None:
         yield widget.model()
 
 
 def cells(model: QAbstractItemModel, role: Qt.ItemDataRole) -> Iterator[object]:
-    """What cells and titles say in a role."""
     columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount()
     for column in range(columns):
         yield model.headerData(column, Qt.Orientation.Horizontal, role) or ""

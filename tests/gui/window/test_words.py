@@ -30,7 +30,6 @@ KEY = JudgmentKey("1", "safety")
 def window(
     qtbot: QtBot, store: Path, author: str = "Ada", memory: str = "state"
 ) -> AbstractContextManager[MainContent]:
-    """A window on the store, its run open."""
     return whole_window(qtbot, store.parent, run=1, author=author, memory=memory)
 
 

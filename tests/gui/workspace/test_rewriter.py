@@ -56,7 +56,6 @@ def judge_items(path: Path, gold: Path, model: Path | None = None, **more: Any) 
 
 @pytest.fixture
 def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, judged: Path) -> Workspace:
-    """A workspace with a copy of `judged`, its run open."""
     shutil.copy(judged, workspace.store_path)
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)

@@ -32,7 +32,6 @@ KEY = JudgmentKey("1", "safety")
 
 @pytest.fixture
 def judged(space: Workspace, qtbot: QtBot) -> Workspace:
-    """A workspace with a run of the demo model open."""
     open_run(qtbot, space, 1)
     return space
 
@@ -299,7 +298,6 @@ def picker(qtbot: QtBot, space: Workspace) -> RunPicker:
 
 @pytest.fixture
 def asked(space: Workspace) -> list[str]:
-    """What was asked for."""
     found: list[str] = []
     space.submission_wanted.connect(lambda: found.append(OPEN_SUBMISSION))
     space.check_wanted.connect(lambda: found.append(CHECK))
