@@ -86,11 +86,8 @@ def _inside(widget: QtWidgets.QWidget, now: QtWidgets.QWidget | None) -> Iterato
     else:
         held = widget.children()
     children = [each for each in held if isinstance(each, QtWidgets.QWidget) and not each.isWindow()]
-    seen = [
-        each
-        for each in children
-        if each.isVisible() or each is now or (now is not None and each.isAncestorOf(now))
-    ]
+    on_the_way = [each for each in children if each is now or (now is not None and each.isAncestorOf(now))]
+    seen = [each for each in children if each.isVisible() or each in on_the_way]
     layout = None if isinstance(widget, QtWidgets.QScrollArea) else widget.layout()
     for part in _as_read(seen if layout is None else _parts(layout, seen), seen):
         for inner in [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen):

@@ -124,11 +124,8 @@ class ShareBar(Painted):
     def show_counts(self, counts: Mapping[HumanLabel | None, int]) -> None:
         self._counts = {label: counts.get(label, 0) for label in (*labels_beside(counts), None)}
         total = sum(self._counts.values()) or 1
-        shares = [
-            f"{self._words[label]} {count:,} ({percent(count / total)})"
-            for label, count in self._counts.items()
-            if count
-        ]
+        found = {self._words[label]: count for label, count in self._counts.items() if count}
+        shares = [f"{word} {count:,} ({percent(count / total)})" for word, count in found.items()]
         text = f"{self._name}: {', '.join(shares) or 'no labels'}"
         self.setAccessibleName(text)
         set_tip(self, text)
@@ -182,10 +179,8 @@ class ProbabilityBars(Painted):
         name_width = metrics.horizontalAdvance("both good") + 8
         number_width = metrics.horizontalAdvance("100.0 %") + 6
         room = max(10, self.width() - name_width - number_width)
-        left, right = (
-            int(Qt.AlignmentFlag.AlignVCenter | side)
-            for side in (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
-        )
+        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
+        left, right = (int(Qt.AlignmentFlag.AlignVCenter | side) for side in sides)
         painter.setPen(self.palette().text().color())
         for row, which in enumerate(PREFERENCES):
             top = row * line

@@ -115,17 +115,16 @@ def empty(layout: QLayout) -> None:
             take_out(layout, [widget])
 
 
+_Standard = QtWidgets.QDialogButtonBox.StandardButton
+
+
 def ok_and_cancel(dialog: QDialog) -> QtWidgets.QDialogButtonBox:
-    standard = QtWidgets.QDialogButtonBox.StandardButton
-    buttons = close_button(dialog, standard.Ok | standard.Cancel)
+    buttons = close_button(dialog, _Standard.Ok | _Standard.Cancel)
     buttons.accepted.connect(dialog.accept)
     return buttons
 
 
-def close_button(
-    dialog: QDialog,
-    which: QtWidgets.QDialogButtonBox.StandardButton = QtWidgets.QDialogButtonBox.StandardButton.Close,
-) -> QtWidgets.QDialogButtonBox:
+def close_button(dialog: QDialog, which: _Standard = _Standard.Close) -> QtWidgets.QDialogButtonBox:
     buttons = QtWidgets.QDialogButtonBox(which)
     buttons.rejected.connect(dialog.reject)
     return buttons

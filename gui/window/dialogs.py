@@ -256,9 +256,8 @@ class DiagnosticsCopier(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._telling = TaskPanel(
-            workspace.threads, ThreadName.FILES, self, self._take, failed=workspace.failures
-        )
+        failures = workspace.failures
+        self._telling = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=failures)
 
     @Slot()
     def copy(self) -> None:

@@ -47,17 +47,11 @@ class SubmissionOpener(QObject):
         self.question: QMessageBox | None = None
         # Not on the worker thread of files: what was dropped need not wait for a dataset that it takes the
         # place of.
-        self._telling = TaskPanel(
-            workspace.threads, ThreadName.STORE, self, self._take_told, failed=workspace.failures
-        )
-        self._opening = TaskPanel(
-            workspace.threads,
-            ThreadName.FILES,
-            self,
-            self._take,
-            failed=self._fail,
-            follow=lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
-        )
+        threads, failures = workspace.threads, workspace.failures
+        self._telling = TaskPanel(threads, ThreadName.STORE, self, self._take_told, failed=failures)
+        self._opening = TaskPanel(threads, ThreadName.FILES, self, self._take, failed=self._fail)
+        looking = "Looking for the dataset that it answers: {} …"
+        self._opening.progress.connect(lambda at: workspace.note.emit(looking.format(at)))
         workspace.submission_wanted.connect(self.ask)
         workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)
