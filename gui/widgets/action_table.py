@@ -23,16 +23,12 @@ class When(Enum):
 
 @dataclass(frozen=True)
 class Action:
-    """`text`: in its menu, `&` before its letter, or in the list of keys. `page`, `help`: where and how the
-    list of keys has a menu's entry, too.
-    """
+    """`text`: in its menu, `&` before its letter, or in the list of keys."""
 
     name: str
     text: str
     keys: str = ""
     when: When = When.ALWAYS
-    page: str = ""
-    help: str = ""
 
     @property
     def sequences(self) -> list[QKeySequence]:
@@ -166,21 +162,35 @@ RUBRIC_EDITOR: Sequence[Action] = (
 )
 """The keys of the dialog that edits a rubric."""
 
+_OPEN = When.RUN_OPEN
 EXPORTS_OF_RESULTS: Sequence[Action] = (
-    Action("export_labels", "Submission for sub-task &1: labels…", "Ctrl+E", When.RUN_OPEN),
-    Action(
-        "export_explained",
-        "Submission for sub-task &2: labels and explanations…",
-        "Ctrl+Shift+E",
-        When.RUN_OPEN,
-    ),
-    Action("export_dataset", "&Dataset with these labels…", when=When.RUN_OPEN),
-    Action("export_csv", "All data as &CSV…", when=When.RUN_OPEN),
-    Action("export_json", "All data as &JSON…", when=When.RUN_OPEN),
-    Action("export_report", "&Report as HTML…", when=When.RUN_OPEN),
-    Action("export_figures", "&Figures as PNG and SVG…", when=When.RUN_OPEN),
+    Action("export_labels", "Submission for sub-task &1: labels…", "Ctrl+E", _OPEN),
+    Action("export_explained", "Submission for sub-task &2: labels and explanations…", "Ctrl+Shift+E", _OPEN),
+    Action("export_dataset", "&Dataset with these labels…", when=_OPEN),
+    Action("export_csv", "All data as &CSV…", when=_OPEN),
+    Action("export_json", "All data as &JSON…", when=_OPEN),
+    Action("export_report", "&Report as HTML…", when=_OPEN),
+    Action("export_figures", "&Figures as PNG and SVG…", when=_OPEN),
 )
 """Also in the menu of a button on Results."""
+_EXPORTS = (
+    *EXPORTS_OF_RESULTS,
+    Action("export_mine", "&My annotations…", when=_OPEN),
+    Action("export_all", "Annotations of &all annotators…", when=_OPEN),
+)
+_THEMES = (
+    Action("theme_system", "As the &system"),
+    Action("theme_light", "&Light"),
+    Action("theme_dark", "&Dark"),
+)
+_SIZES = (
+    Action("wider_part", "&Wider part", "Ctrl+Shift+Right"),
+    Action("narrower_part", "&Narrower part", "Ctrl+Shift+Left"),
+    Action("higher_part", "&Higher part", "Ctrl+Shift+Down"),
+    Action("lower_part", "&Lower part", "Ctrl+Shift+Up"),
+    Action("wider_column", "W&ider column", "Alt+Right"),
+    Action("narrower_column", "Na&rrower column", "Alt+Left"),
+)
 
 MENUS: Mapping[str, Rows] = {
     "&File": (
@@ -190,17 +200,9 @@ MENUS: Mapping[str, Rows] = {
         Submenu("recent", "Open &recent"),
         Action("open_demo", "Open the &demo dataset"),
         None,
-        Submenu(
-            "export",
-            "&Export",
-            (
-                *EXPORTS_OF_RESULTS,
-                Action("export_mine", "&My annotations…", when=When.RUN_OPEN),
-                Action("export_all", "Annotations of &all annotators…", when=When.RUN_OPEN),
-            ),
-        ),
-        Action("check_submission", "&Check the submission…", when=When.RUN_OPEN),
-        Action("import_annotations", "&Import annotations…", when=When.RUN_OPEN),
+        Submenu("export", "&Export", _EXPORTS),
+        Action("check_submission", "&Check the submission…", when=_OPEN),
+        Action("import_annotations", "&Import annotations…", when=_OPEN),
         None,
         Action("show_runs", "&Runs…", "Ctrl+L"),
         Action("show_settings", "&Settings…", "Ctrl+,"),
@@ -213,57 +215,18 @@ MENUS: Mapping[str, Rows] = {
         ),
         Action("show_notices", "N&otices", "F8"),
         None,
-        Submenu(
-            "theme",
-            "&Theme",
-            (
-                Action("theme_system", "As the &system"),
-                Action("theme_light", "&Light"),
-                Action("theme_dark", "&Dark"),
-            ),
-        ),
+        Submenu("theme", "&Theme", _THEMES),
         Action("larger_text", "&Larger text", "Ctrl++ or Ctrl+="),
         Action("smaller_text", "S&maller text", "Ctrl+-"),
         Action("normal_text", "&Normal text", "Ctrl+0"),
-        Submenu(
-            "resize",
-            "&Resize",
-            (
-                Action("wider_part", "&Wider part", "Ctrl+Shift+Right"),
-                Action("narrower_part", "&Narrower part", "Ctrl+Shift+Left"),
-                Action("higher_part", "&Higher part", "Ctrl+Shift+Down"),
-                Action("lower_part", "&Lower part", "Ctrl+Shift+Up"),
-                Action("wider_column", "W&ider column", "Alt+Right"),
-                Action("narrower_column", "Na&rrower column", "Alt+Left"),
-            ),
-        ),
+        Submenu("resize", "&Resize", _SIZES),
     ),
     "&Run": (
-        Action(
-            "run",
-            "&Run or resume",
-            "Ctrl+R or F5",
-            When.IDLE,
-            "Judge",
-            "Run, or resume a run; a complete run is not judged again",
-        ),
-        Action(
-            "stop",
-            "&Stop",
-            "Ctrl+.",
-            When.JUDGING,
-            "Judge",
-            "Stop the run, and the queue; judged items stay saved",
-        ),
+        Action("run", "&Run or resume", "Ctrl+R or F5", When.IDLE),
+        Action("stop", "&Stop", "Ctrl+.", When.JUDGING),
         None,
-        Action(
-            "add_to_queue",
-            "&Add to queue",
-            "Ctrl+Shift+R",
-            page="Judge",
-            help="Add the described run to the queue",
-        ),
-        Action("start_queue", "Start &queue", "Shift+F5", page="Judge", help="Start the queue"),
+        Action("add_to_queue", "&Add to queue", "Ctrl+Shift+R"),
+        Action("start_queue", "Start &queue", "Shift+F5"),
     ),
     "&Help": (
         Action("show_help", "What the &words mean", "F1"),
@@ -291,6 +254,15 @@ OF_MENUS: Mapping[str, Action] = {action.name: action for rows in MENUS.values()
 """The entries of all menus, by their names."""
 
 
+_OF_JUDGE = {
+    "run": "Run, or resume a run; a complete run is not judged again",
+    "stop": "Stop the run, and the queue; judged items stay saved",
+    "add_to_queue": "Add the described run to the queue",
+    "start_queue": "Start the queue",
+}
+"""Entries of menus that the keys of the page Judge have, too, in more words."""
+
+
 def of_page(page: str, name: str) -> Action:
     return next(action for action in PAGES[page] if action.name == name)
 
@@ -304,10 +276,10 @@ def keys_of(place: str) -> Sequence[tuple[Action, str]]:
     """The actions of a page, of the rubric editor, or else of the menus, with what each does."""
     if place == "Rubric editor":
         return [(action, action.plain_text) for action in RUBRIC_EDITOR]
-    if place in PAGES:
-        of_menus = [(action, action.help) for action in OF_MENUS.values() if action.page == place]
-        return [*of_menus, *((action, action.plain_text) for action in PAGES[place])]
-    return [(action, action.plain_text) for action in OF_MENUS.values() if action.keys]
+    if place not in PAGES:
+        return [(action, action.plain_text) for action in OF_MENUS.values() if action.keys]
+    of_menus = [(OF_MENUS[name], what) for name, what in _OF_JUDGE.items() if place == "Judge"]
+    return [*of_menus, *((action, action.plain_text) for action in PAGES[place])]
 
 
 def key_table(place: str) -> str:

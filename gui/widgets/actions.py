@@ -1,13 +1,12 @@
 """How the user acts: menu entries, keys, the order of Tab, the line of work under way, what is announced."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from PySide6 import QtGui, QtWidgets
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
 
 from gui.widgets.foreign_text import OneLine
-from gui.widgets.labels import STRETCH, button, in_row, name
+from gui.widgets.labels import STRETCH, Mixed, button, in_row, name
 
 LONGEST = 240  # characters: who wants more of a text goes there
 
@@ -32,17 +31,12 @@ class Announcer(QObject):
         self.said.emit(text)
 
 
-if TYPE_CHECKING:
-    _Window = QtWidgets.QWidget
-else:
-    _Window = object
-
 _Part = QtWidgets.QWidget | QtWidgets.QLayout
 # What Qt has put into them gets no keys by Tab.
 _CLOSED = (QtWidgets.QAbstractScrollArea, QtWidgets.QAbstractSpinBox, QtWidgets.QComboBox)
 
 
-class ReadingOrder(_Window):
+class ReadingOrder(Mixed):
     """Lets Tab go as one reads; stands before Qt's own class. Qt goes in the order in which widgets came into
     the window: a list that grows would come last.
     """
@@ -92,11 +86,8 @@ def _inside(widget: QtWidgets.QWidget, now: QtWidgets.QWidget | None) -> Iterato
     else:
         held = widget.children()
     children = [each for each in held if isinstance(each, QtWidgets.QWidget) and not each.isWindow()]
-    seen = [
-        each
-        for each in children
-        if each.isVisible() or each is now or (now is not None and each.isAncestorOf(now))
-    ]
+    on_the_way = [each for each in children if each is now or (now is not None and each.isAncestorOf(now))]
+    seen = [each for each in children if each.isVisible() or each in on_the_way]
     layout = None if isinstance(widget, QtWidgets.QScrollArea) else widget.layout()
     for part in _as_read(seen if layout is None else _parts(layout, seen), seen):
         for inner in [part] if isinstance(part, QtWidgets.QWidget) else _laid_out(part, seen):
@@ -175,6 +166,13 @@ class MenuButton(QtWidgets.QToolButton):
         self._menu = kind(self)
         self._menu.setToolTipsVisible(tips)
         self.setMenu(self._menu)
+
+
+def timer(parent: QObject, milliseconds: int, then: Callable[[], object]) -> QTimer:
+    """One that does something once each time that it is started."""
+    made = QTimer(parent, singleShot=True, interval=milliseconds)
+    made.timeout.connect(then)
+    return made
 
 
 class _Once(QObject):

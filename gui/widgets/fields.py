@@ -2,14 +2,14 @@
 window makes all its fields of these, never of Qt's own (a test holds it to that).
 """
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import partial, reduce
+from typing import Any
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 
-from gui.widgets.labels import describe, in_column, name, narrow
+from gui.widgets.labels import Mixed, describe, in_column, name, narrow
 from gui.widgets.theme import colours, draw_frame
 
 
@@ -60,10 +60,7 @@ class FlowLayout(QtWidgets.QLayout):
         return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
-        size = QSize()
-        for item in self._items:
-            size = size.expandedTo(item.minimumSize())
-        return size
+        return reduce(QSize.expandedTo, (item.minimumSize() for item in self._items), QSize())
 
     def _place(self, room: QRect, only_measure: bool) -> int:
         left, top, line = room.left(), room.top(), 0
@@ -125,13 +122,7 @@ class Fold(QtWidgets.QWidget):
             self.opened.emit()
 
 
-if TYPE_CHECKING:
-    _Field = QtWidgets.QWidget
-else:
-    _Field = object
-
-
-class _CalmField(_Field):
+class _CalmField(Mixed):
     """What all of them do; stands before Qt's own class among the bases."""
 
     def __init__(self, *arguments: Any) -> None:

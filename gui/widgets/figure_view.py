@@ -82,9 +82,8 @@ class FigureView(Painted):
     def heightForWidth(self, width: int) -> int:
         width = min(width, self._widest())
         size = self._renderer.defaultSize()
-        if size.width() <= 0:
-            return 2 * _FRAME
-        return round((width - 2 * _FRAME) * size.height() / size.width()) + 2 * _FRAME
+        share = size.height() / size.width() if size.width() > 0 else 0
+        return round((width - 2 * _FRAME) * share) + 2 * _FRAME
 
     def resizeEvent(self, event: QtGui.QResizeEvent) -> None:
         # a grid alone does not follow the width with the height
@@ -120,11 +119,8 @@ class FigureView(Painted):
     def spot_at(self, place: QPointF) -> FigureMark | None:
         inner = self._inner()
         x, y = (place.x() - inner.left()) / inner.width(), (place.y() - inner.top()) / inner.height()
-        for spot in self._spots:
-            left, top, right, bottom = spot.box
-            if left <= x < right and top <= y < bottom:
-                return spot
-        return None
+        boxes = ((spot, *spot.box) for spot in self._spots)
+        return next((spot for spot, x0, y0, x1, y1 in boxes if x0 <= x < x1 and y0 <= y < y1), None)
 
     def mouseMoveEvent(self, event: QtGui.QMouseEvent) -> None:
         spot = self.spot_at(event.position())
@@ -156,15 +152,12 @@ class FigureView(Painted):
         menu.addAction("Save as &PNG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "png"))
         menu.addAction("Save as &SVG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "svg"))
         menu.addAction("&Copy").triggered.connect(lambda: self.copy_wanted.emit(self.name))
-        if self._table is not None:
-            menu.addAction("Copy its &numbers as a table").triggered.connect(self._copy_numbers)
+        if (table := self._table) is not None:
+            numbers = menu.addAction("Copy its &numbers as a table")
+            numbers.triggered.connect(lambda: QtGui.QGuiApplication.clipboard().setText(table.with_tabs()))
         if self._spots:
             menu.addMenu(self._spot_menu(menu))
         return menu
-
-    def _copy_numbers(self) -> None:
-        if self._table is not None:
-            QtGui.QGuiApplication.clipboard().setText(self._table.with_tabs())
 
     def _spot_menu(self, parent: QMenu) -> QMenu:
         menu = QMenu("Show the &items in Review", parent)

@@ -74,8 +74,8 @@ class OneLine(QLabel):
         return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
 
     def event(self, event: QEvent) -> bool:
-        # looked at first: events come before all of it is made. What is seen whole is in no tool tip.
-        asked = event.type() == QEvent.Type.ToolTip  # looked at first: events come before all of it is made
+        # Looked at first: events come before all of it is made. What is seen whole is in no tool tip.
+        asked = event.type() == QEvent.Type.ToolTip
         if asked and self.toolTip() == self._tip and self._fitting() == self.text():
             return True
         return super().event(event)
@@ -164,9 +164,7 @@ def _same_link(piece: _Piece, after: _Piece) -> bool:
 
 
 def _unlinked(style: QTextCharFormat) -> QTextCharFormat:
-    if style.isImageFormat():
-        return QTextCharFormat()
-    plain = QTextCharFormat(style)
+    plain = QTextCharFormat() if style.isImageFormat() else QTextCharFormat(style)
     if style.isAnchor():
         plain.setAnchor(False)
         plain.setAnchorHref("")

@@ -8,8 +8,10 @@ from gui.widgets.action_table import with_keys
 from gui.widgets.glossary import GLOSSARY, THREE_STEPS, WHAT_IT_DOES, Topic
 
 _NAME = "help"
-_DEMO = "To try it, the demo dataset and the demo model are chosen already: just press Run."
-_OWN = "Your own data: Ctrl+O, or drop a file on the window."
+_HOW = (
+    "To try it, the demo dataset and the demo model are chosen already: just press Run."
+    " Your own data: Ctrl+O, or drop a file on the window."
+)
 
 
 class HelpDialog(QtWidgets.QDialog):
@@ -92,17 +94,10 @@ class FirstSteps(QtWidgets.QFrame):
         words = with_keys("What the words mean", "show_help")
         meaning = labels.button(words, lambda: show_help(self.window()))
         close = labels.button("Close", self.closed.emit, "Show these first steps no more")
+        above = (labels.heading("Welcome to Tiebreak"), labels.label(WHAT_IT_DOES), steps)
         buttons = labels.in_row(meaning, close, labels.STRETCH)
-        labels.in_column(
-            labels.heading("Welcome to Tiebreak"),
-            labels.label(WHAT_IT_DOES),
-            steps,
-            labels.hint(f"{_DEMO} {_OWN}"),
-            buttons,
-            on=self,
-            margins=(12, 10, 12, 10),
-            spacing=8,
-        )
+        margins = (12, 10, 12, 10)
+        labels.in_column(*above, labels.hint(_HOW), buttons, on=self, margins=margins, spacing=8)
 
 
 def headed(text: str, topic: Topic) -> QtWidgets.QWidget:

@@ -2,22 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6 import QtWidgets
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QFontMetricsF, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
-from PySide6.QtWidgets import (
-    QApplication,
-    QSizePolicy,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, HumanLabel, Preference, Tie, labels_beside
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import STRETCH, Painted, in_row, label
 from gui.widgets.theme import Colours, colours
+from gui.widgets.value_table import Index
 
 LABEL_WORDS: Mapping[HumanLabel | None, str] = {
     Preference.A: "A",
@@ -27,14 +22,7 @@ LABEL_WORDS: Mapping[HumanLabel | None, str] = {
     Tie.TIE: "tie",
     None: "unscored",
 }
-LETTERS: Mapping[HumanLabel | None, str] = {
-    Preference.A: "A",
-    Preference.B: "B",
-    Preference.BOTH_GOOD: "G",
-    Preference.BOTH_BAD: "X",
-    Tie.TIE: "=",
-    None: "–",
-}
+LETTERS = dict(zip(LABEL_WORDS, "ABGX=–", strict=True))
 
 _ICON_SIDE = 48  # pixels that an icon is drawn with; Qt makes it smaller
 
@@ -136,13 +124,11 @@ class ShareBar(Painted):
     def show_counts(self, counts: Mapping[HumanLabel | None, int]) -> None:
         self._counts = {label: counts.get(label, 0) for label in (*labels_beside(counts), None)}
         total = sum(self._counts.values()) or 1
-        text = ", ".join(
-            f"{self._words[label]} {count:,} ({percent(count / total)})"
-            for label, count in self._counts.items()
-            if count
-        )
-        self.setAccessibleName(f"{self._name}: {text or 'no labels'}")
-        set_tip(self, f"{self._name}: {text or 'no labels'}")
+        found = {self._words[label]: count for label, count in self._counts.items() if count}
+        shares = [f"{word} {count:,} ({percent(count / total)})" for word, count in found.items()]
+        text = f"{self._name}: {', '.join(shares) or 'no labels'}"
+        self.setAccessibleName(text)
+        set_tip(self, text)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -174,10 +160,8 @@ class ProbabilityBars(Painted):
     def show_probabilities(self, values: Sequence[float]) -> None:
         """Show four probabilities (0 to 1) in the order of PREFERENCES, or none."""
         self._values = tuple(values)
-        text = ", ".join(
-            f"{LABEL_WORDS[label]} {percent(value)}"
-            for label, value in zip(PREFERENCES, self._values, strict=False)
-        )
+        pairs = zip(PREFERENCES, self._values, strict=False)
+        text = ", ".join(f"{LABEL_WORDS[label]} {percent(value)}" for label, value in pairs)
         self.setAccessibleName(f"Probabilities: {text or 'none'}")
         self.update()
 
@@ -195,26 +179,19 @@ class ProbabilityBars(Painted):
         name_width = metrics.horizontalAdvance("both good") + 8
         number_width = metrics.horizontalAdvance("100.0 %") + 6
         room = max(10, self.width() - name_width - number_width)
-        centred = int(Qt.AlignmentFlag.AlignVCenter)
+        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
+        left, right = (int(Qt.AlignmentFlag.AlignVCenter | side) for side in sides)
+        painter.setPen(self.palette().text().color())
         for row, which in enumerate(PREFERENCES):
             top = row * line
-            painter.setPen(self.palette().text().color())
-            painter.drawText(
-                QRectF(0, top, name_width, line),
-                centred | int(Qt.AlignmentFlag.AlignLeft),
-                LABEL_WORDS[which],
-            )
+            painter.drawText(QRectF(0, top, name_width, line), left, LABEL_WORDS[which])
             bar = QRectF(name_width, top + line * 0.22, room, line * 0.56)
             painter.fillRect(bar, QColor(used.hover))
             value = self._values[row] if self._values else None
             if value is not None:
                 bar.setWidth(room * value)
                 painter.fillRect(bar, QColor(used.of_label(which)))
-            painter.drawText(
-                QRectF(name_width + room, top, number_width, line),
-                centred | int(Qt.AlignmentFlag.AlignRight),
-                percent(value),
-            )
+            painter.drawText(QRectF(name_width + room, top, number_width, line), right, percent(value))
         painter.end()
 
     def _line(self) -> int:
@@ -229,12 +206,8 @@ _GAP = 6
 
 
 def pill_colours(kind: str, of: Colours) -> tuple[str, str]:
-    return {
-        "good": (of.good_ground, of.good),
-        "warning": (of.warning_ground, of.warning),
-        "bad": (of.bad_ground, of.bad),
-        "plain": (of.hover, of.muted),
-    }[kind]
+    """Of the ground and of the letters; `kind`: of KINDS."""
+    return (of.hover, of.muted) if kind == "plain" else (getattr(of, f"{kind}_ground"), getattr(of, kind))
 
 
 def paint_pill(painter: QPainter, place: QRectF, text: str, kind: str, of: Colours) -> None:
@@ -250,9 +223,7 @@ def paint_pill(painter: QPainter, place: QRectF, text: str, kind: str, of: Colou
 class Pill(QWidget):
     def __init__(self, text: str = "", kind: str = "plain") -> None:
         super().__init__()
-        self._text = text
-        self._kind = kind
-        self.setAccessibleName(text)
+        self.say(text, kind)
 
     def say(self, text: str, kind: str) -> None:
         self._text, self._kind = text, kind
@@ -282,31 +253,29 @@ class Pill(QWidget):
         painter.end()
 
 
-class PillDelegate(QStyledItemDelegate):
+class PillDelegate(QtWidgets.QStyledItemDelegate):
     """Draws the pill of a cell at its right, or in the place of the text where the two are the same."""
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QtWidgets.QStyleOptionViewItem, index: Index) -> None:
         pill = index.data(PILL_ROLE)
         if pill is None:
             super().paint(painter, option, index)
             return
         word, kind = pill
-        shown = QStyleOptionViewItem(option)
+        shown = QtWidgets.QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         text = "" if shown.text == word else shown.text
         style = shown.widget.style() if shown.widget else QApplication.style()
         metrics = QFontMetrics(shown.font)
         width = metrics.horizontalAdvance(word) + _ROOM
-        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, shown.widget) + 1
+        margin = style.pixelMetric(QtWidgets.QStyle.PixelMetric.PM_FocusFrameHMargin, None, shown.widget) + 1
         left = shown.rect.left() + margin
         if text:
             room = shown.rect.width() - width - 2 * margin - _GAP
             text = metrics.elidedText(text, shown.textElideMode, max(0, room))
             left += metrics.horizontalAdvance(text) + _GAP
         shown.text = text
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
+        style.drawControl(QtWidgets.QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
         height = metrics.height() + 2
         place = QRectF(left, shown.rect.center().y() - height / 2 + 1, width, height)
         painter.save()
@@ -314,7 +283,7 @@ class PillDelegate(QStyledItemDelegate):
         paint_pill(painter, place, word, kind, colours(shown.palette))
         painter.restore()
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, option: QtWidgets.QStyleOptionViewItem, index: Index) -> QSize:
         size = super().sizeHint(option, index)
         pill = index.data(PILL_ROLE)
         if pill is not None:

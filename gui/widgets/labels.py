@@ -3,26 +3,20 @@
 import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QLayout,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QLabel, QLayout, QPushButton, QWidget
 
 from engine.core.formatting import visible
+
+if TYPE_CHECKING:
+    Mixed = QWidget
+else:
+    Mixed = object
+"""The base, for the type checker alone, of what stands before one of Qt's own classes."""
 
 
 class Painted(QLabel):
@@ -43,20 +37,20 @@ Margins = tuple[int, int, int, int] | None
 """Left, top, right, bottom; None as the style has them."""
 
 _NONE = (0, 0, 0, 0)
-_Box = TypeVar("_Box", bound=QBoxLayout)
+_Box = TypeVar("_Box", bound=QtWidgets.QBoxLayout)
 
 
 def in_row(
     *parts: Part, on: QWidget | None = None, margins: Margins = _NONE, spacing: int | None = None
-) -> QHBoxLayout:
+) -> QtWidgets.QHBoxLayout:
     """Parts side by side, as the layout of the widget `on`, if any; the style has its own `spacing`."""
-    return _filled(QHBoxLayout(), parts, on, margins, spacing)
+    return _filled(QtWidgets.QHBoxLayout(), parts, on, margins, spacing)
 
 
 def in_column(
     *parts: Part, on: QWidget | None = None, margins: Margins = _NONE, spacing: int | None = None
-) -> QVBoxLayout:
-    return _filled(QVBoxLayout(), parts, on, margins, spacing)
+) -> QtWidgets.QVBoxLayout:
+    return _filled(QtWidgets.QVBoxLayout(), parts, on, margins, spacing)
 
 
 def as_row(*parts: Part, margins: Margins = _NONE, spacing: int | None = None) -> QWidget:
@@ -87,7 +81,7 @@ def _filled(
     return box
 
 
-def _add(box: QBoxLayout, part: Part) -> None:
+def _add(box: QtWidgets.QBoxLayout, part: Part) -> None:
     match part:
         case int():
             box.addStretch(part)
@@ -107,8 +101,7 @@ def take_out(layout: QLayout, widgets: Iterable[QWidget]) -> None:
     """Take these widgets out of a layout for good; one of them may be what is just being pressed."""
     for widget in list(widgets):
         layout.removeWidget(widget)
-        # deleteLater comes with the next turn of Qt's loop; until then it would be seen outside of any
-        # layout.
+        # Else it is seen outside of any layout until Qt's loop comes to deleteLater.
         widget.hide()
         widget.deleteLater()
 
@@ -122,17 +115,17 @@ def empty(layout: QLayout) -> None:
             take_out(layout, [widget])
 
 
-def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
-    standard = QDialogButtonBox.StandardButton
-    buttons = close_button(dialog, standard.Ok | standard.Cancel)
+_Standard = QtWidgets.QDialogButtonBox.StandardButton
+
+
+def ok_and_cancel(dialog: QDialog) -> QtWidgets.QDialogButtonBox:
+    buttons = close_button(dialog, _Standard.Ok | _Standard.Cancel)
     buttons.accepted.connect(dialog.accept)
     return buttons
 
 
-def close_button(
-    dialog: QDialog, which: QDialogButtonBox.StandardButton = QDialogButtonBox.StandardButton.Close
-) -> QDialogButtonBox:
-    buttons = QDialogButtonBox(which)
+def close_button(dialog: QDialog, which: _Standard = _Standard.Close) -> QtWidgets.QDialogButtonBox:
+    buttons = QtWidgets.QDialogButtonBox(which)
     buttons.rejected.connect(dialog.reject)
     return buttons
 
@@ -249,9 +242,9 @@ def column(*widgets: QWidget) -> QWidget:
     return as_column(*widgets, STRETCH, margins=(0, 0, 6, 0), spacing=10, role="content")
 
 
-def scrolling(inside: QWidget, accessible: str = "") -> QScrollArea:
+def scrolling(inside: QWidget, accessible: str = "") -> QtWidgets.QScrollArea:
     """A widget that is scrolled where there is too little room for it; by keys, too, where it has a name."""
-    area = QScrollArea(widgetResizable=True)
+    area = QtWidgets.QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(inside)
     area.setAccessibleName(accessible)
@@ -260,7 +253,7 @@ def scrolling(inside: QWidget, accessible: str = "") -> QScrollArea:
     return area
 
 
-class DownScroll(QScrollArea):
+class DownScroll(QtWidgets.QScrollArea):
     """Scrolls up and down alone, so it is never narrower than what is in it."""
 
     def __init__(self, inside: QWidget | None = None) -> None:
@@ -295,7 +288,7 @@ def name(widget: QWidget, accessible: str, what: str = "") -> None:
     widget.setAccessibleName(accessible)
     if what:
         widget.setToolTip(what)
-    if what or isinstance(widget, QComboBox):
+    if what or isinstance(widget, QtWidgets.QComboBox):
         describe(widget, what)
 
 
@@ -320,12 +313,12 @@ def is_guarded(widget: QWidget) -> bool:
 def describe(widget: QWidget, what: str) -> None:
     """Tell who has the screen read more of a control than its name."""
     # But on Windows, Qt tells what a box is set to as its name: "All items", of what?
-    purpose = widget.accessibleName() if _NAMED_BY_VALUE and isinstance(widget, QComboBox) else ""
+    purpose = widget.accessibleName() if _NAMED_BY_VALUE and isinstance(widget, QtWidgets.QComboBox) else ""
     widget.setAccessibleDescription(". ".join(dict.fromkeys(filter(None, (purpose, what)))))
 
 
-def narrow(box: QComboBox, letters: int = 12) -> None:
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+def narrow(box: QtWidgets.QComboBox, letters: int = 12) -> None:
+    box.setSizeAdjustPolicy(QtWidgets.QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(letters)
 
 

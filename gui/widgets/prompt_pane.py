@@ -29,14 +29,14 @@ _WORDS = {
     Source.FOREIGN: "other text",
 }
 _Line = QtGui.QTextCharFormat.UnderlineStyle
-# Below the text of each, for those who do not tell the grounds apart; the second as style sheets call it.
-_LINES = {
-    Source.INSTRUCTION: (_Line.DashUnderline, "dashed"),
-    Source.RESPONSE_A: (_Line.SingleUnderline, "solid"),
-    Source.RESPONSE_B: (_Line.DotLine, "dotted"),
-    Source.EXPLANATION: (_Line.DashDotLine, "dot-dash"),
+# The ground; the line below, for those who do not tell the grounds apart, also as style sheets call it.
+_LOOKS = {
+    Source.INSTRUCTION: ("label_both_good", _Line.DashUnderline, "dashed"),
+    Source.RESPONSE_A: ("label_a", _Line.SingleUnderline, "solid"),
+    Source.RESPONSE_B: ("label_b", _Line.DotLine, "dotted"),
+    Source.EXPLANATION: ("label_both_bad", _Line.DashDotLine, "dot-dash"),
 }
-_OTHER_LINE = (_Line.DashDotDotLine, "dot-dot-dash")
+_OTHER = ("unscored", _Line.DashDotDotLine, "dot-dot-dash")
 _STRENGTH = {False: 46, True: 70}  # of the ground of foreign text, of 255; by whether the theme is dark
 
 
@@ -253,8 +253,8 @@ class InkSample(QWidget):
         style = _format(self.source, used)
         ground = style.background().color().name(QtGui.QColor.NameFormat.HexArgb)
         marked = style.background().style() is not Qt.BrushStyle.NoBrush
-        kind = _LINES.get(self.source, _OTHER_LINE)[1]
-        line = f"2px {kind} {_colour(self.source, used).name()}" if marked else "0"
+        colour, _, kind = _LOOKS.get(self.source, _OTHER)
+        line = f"2px {kind} {getattr(used, colour)}" if marked else "0"
         self._label.setStyleSheet(
             f"color: {style.foreground().color().name()};"
             f" background: {ground if marked else 'transparent'};"
@@ -282,34 +282,19 @@ class PromptView(QWidget):
 
 
 def _format(source: Source, used: Colours) -> QtGui.QTextCharFormat:
-    style = QtGui.QTextCharFormat()
+    style, marked = QtGui.QTextCharFormat(), source in (Source.CONTROL, Source.TEMPLATE)
+    style.setForeground(QtGui.QColor(used.accent if marked else used.text))
     if source is Source.CONTROL:
-        style.setForeground(QtGui.QColor(used.accent))
         style.setFontWeight(QtGui.QFont.Weight.DemiBold)
-    elif source is Source.TEMPLATE:
-        style.setForeground(QtGui.QColor(used.accent))
-        style.setFontItalic(True)
-    elif source is Source.OWN:
-        style.setForeground(QtGui.QColor(used.text))
-    else:
-        style.setForeground(QtGui.QColor(used.text))
-        ground = _colour(source, used)
+    style.setFontItalic(source is Source.TEMPLATE)
+    if not marked and source is not Source.OWN:
+        colour, line, _ = _LOOKS.get(source, _OTHER)
+        ground = QtGui.QColor(getattr(used, colour))
+        style.setUnderlineStyle(line)
+        style.setUnderlineColor(ground)
         ground.setAlpha(_STRENGTH[QtGui.QColor(used.field).lightness() < 128])
         style.setBackground(ground)
-        style.setUnderlineStyle(_LINES.get(source, _OTHER_LINE)[0])
-        style.setUnderlineColor(_colour(source, used))
     return style
-
-
-def _colour(source: Source, used: Colours) -> QtGui.QColor:
-    return QtGui.QColor(
-        {
-            Source.INSTRUCTION: used.label_both_good,
-            Source.RESPONSE_A: used.label_a,
-            Source.RESPONSE_B: used.label_b,
-            Source.EXPLANATION: used.label_both_bad,
-        }.get(source, used.unscored)
-    )
 
 
 def _in_words(tokens: Sequence[PlacedToken]) -> str:

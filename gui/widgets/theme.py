@@ -27,38 +27,39 @@ class ThemeChoice(StrEnum):
 
 @dataclass(frozen=True)
 class Colours:
-    """One set of colours, as `#rrggbb`, those of labels and states for the colour-blind, too, and 3:1 to any
-    ground. `edge`: of what can be filled in, 3:1 around it; `border`: of what only holds others. `deepest`:
-    the share of a label's colour in the shade of 0 and 100 %, on which letters keep a contrast of 4.5.
+    """One set of colours, as `#rrggbb`, by default the light one; those of labels and states for the
+    colour-blind, too, and 3:1 to any ground. `edge`: of what can be filled in, 3:1 around it; `border`: of
+    what only holds others. `deepest`: the share of a label's colour in the shade of 0 and 100 %, on which
+    letters keep a contrast of 4.5.
     """
 
-    window: str
-    panel: str
-    field: str
-    border: str
-    edge: str
-    text: str
-    muted: str
-    accent: str
-    on_accent: str
-    selection: str
-    hover: str
-    good: str
-    warning: str
-    bad: str
-    good_ground: str
-    warning_ground: str
-    bad_ground: str
-    label_a: str
-    label_b: str
-    label_both_good: str
-    label_both_bad: str
-    label_tie: str
-    shared_ground: str
-    own_ground: str
-    hit_ground: str
-    unscored: str
-    deepest: float
+    window: str = "#f3f5f7"
+    panel: str = "#ffffff"
+    field: str = "#ffffff"
+    border: str = "#d5dbe1"
+    edge: str = "#808993"
+    text: str = "#1c2024"
+    muted: str = "#5a636d"
+    accent: str = "#2166a5"
+    on_accent: str = "#ffffff"
+    selection: str = "#d6e6f5"
+    hover: str = "#e8edf2"
+    good: str = "#1b7346"
+    warning: str = "#8a5300"
+    bad: str = "#b3261e"
+    good_ground: str = "#e0f2e8"
+    warning_ground: str = "#fdf0d9"
+    bad_ground: str = "#fbe4e2"
+    label_a: str = "#2f74b5"
+    label_b: str = "#b87400"
+    label_both_good: str = "#258f69"
+    label_both_bad: str = "#b0609c"
+    label_tie: str = "#6f6a99"
+    shared_ground: str = "#fff1b8"
+    own_ground: str = "#ffdcb8"
+    hit_ground: str = "#8fe3cf"
+    unscored: str = "#7c858f"
+    deepest: float = 0.6
 
     def of_label(self, label: "HumanLabel | None") -> str:
         colour: str = self.unscored if label is None else getattr(self, f"label_{label.lower()}")
@@ -79,36 +80,7 @@ class Colours:
         return "#000000" if sum(weight * part**2.2 for weight, part in parts) > 0.18 else "#ffffff"
 
 
-LIGHT = Colours(
-    window="#f3f5f7",
-    panel="#ffffff",
-    field="#ffffff",
-    border="#d5dbe1",
-    edge="#808993",
-    text="#1c2024",
-    muted="#5a636d",
-    accent="#2166a5",
-    on_accent="#ffffff",
-    selection="#d6e6f5",
-    hover="#e8edf2",
-    good="#1b7346",
-    warning="#8a5300",
-    bad="#b3261e",
-    good_ground="#e0f2e8",
-    warning_ground="#fdf0d9",
-    bad_ground="#fbe4e2",
-    label_a="#2f74b5",
-    label_b="#b87400",
-    label_both_good="#258f69",
-    label_both_bad="#b0609c",
-    label_tie="#6f6a99",
-    shared_ground="#fff1b8",
-    own_ground="#ffdcb8",
-    hit_ground="#8fe3cf",
-    unscored="#7c858f",
-    deepest=0.6,
-)
-
+LIGHT = Colours()
 DARK = Colours(
     window="#16191d",
     panel="#1e2227",
@@ -167,18 +139,12 @@ def apply_theme(
     app: QApplication, choice: ThemeChoice, text_percent: int, base_points: float, worn: Look | None = None
 ) -> Look:
     """Dress the application, unless it is `worn`; say how. `base_points`: of the system's own font."""
-    scheme = {
-        ThemeChoice.SYSTEM: Qt.ColorScheme.Unknown,
-        ThemeChoice.LIGHT: Qt.ColorScheme.Light,
-        ThemeChoice.DARK: Qt.ColorScheme.Dark,
-    }[choice]
-    hints = app.styleHints()
+    hints, schemes = app.styleHints(), Qt.ColorScheme
+    wanted = {ThemeChoice.LIGHT: schemes.Light, ThemeChoice.DARK: schemes.Dark}.get(choice, schemes.Unknown)
     # What the system itself draws, such as title bars, follows this and not our palette.
-    hints.setColorScheme(scheme)
-    dark = choice is ThemeChoice.DARK
-    if choice is ThemeChoice.SYSTEM:
-        dark = hints.colorScheme() is Qt.ColorScheme.Dark
-    look = Look(DARK if dark else LIGHT, base_points * text_percent / 100)
+    hints.setColorScheme(wanted)
+    scheme = hints.colorScheme() if wanted is schemes.Unknown else wanted
+    look = Look(DARK if scheme is schemes.Dark else LIGHT, base_points * text_percent / 100)
     if look != worn:
         _put_on(app, look)
     return look
@@ -210,30 +176,22 @@ def _put_on(app: QApplication, look: Look) -> None:
 def _palette(used: Colours) -> QPalette:
     palette = QPalette()
     roles = QPalette.ColorRole
-    for role, colour in (
-        (roles.Window, used.window),
-        (roles.WindowText, used.text),
-        (roles.Base, used.field),
-        (roles.AlternateBase, used.window),
-        (roles.Text, used.text),
-        (roles.PlaceholderText, used.muted),
-        (roles.Button, used.panel),
-        (roles.ButtonText, used.text),
-        (roles.BrightText, used.bad),
-        (roles.ToolTipBase, used.panel),
-        (roles.ToolTipText, used.text),
-        (roles.Highlight, used.selection),
-        (roles.HighlightedText, used.text),
-        (roles.Link, used.accent),
-        (roles.Accent, used.accent),
-        (roles.Mid, used.border),
-        (roles.Light, used.panel),
-        (roles.Dark, used.border),
-        (roles.Shadow, used.border),
+    texts = (roles.WindowText, roles.Text, roles.ButtonText)
+    for colour, *coloured in (
+        (used.text, *texts, roles.ToolTipText, roles.HighlightedText),
+        (used.muted, roles.PlaceholderText),
+        (used.bad, roles.BrightText),
+        (used.accent, roles.Link, roles.Accent),
+        (used.selection, roles.Highlight),
+        (used.window, roles.Window, roles.AlternateBase),
+        (used.field, roles.Base),
+        (used.panel, roles.Button, roles.ToolTipBase, roles.Light),
+        (used.border, roles.Mid, roles.Dark, roles.Shadow),
     ):
-        palette.setColor(role, QColor(colour))
+        for role in coloured:
+            palette.setColor(role, QColor(colour))
     # The colours above are for all states: else what cannot be used would look like the rest.
-    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+    for role in texts:
         palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(used.unscored))
     return palette
 

@@ -65,11 +65,8 @@ SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 VALUE_ROLE = int(Qt.ItemDataRole.UserRole) + 2
 Index = QModelIndex | QPersistentModelIndex
 _NOTHING = Table((), ())
-_OF_SHADES = (
-    Qt.ItemDataRole.BackgroundRole,
-    Qt.ItemDataRole.ForegroundRole,
-    Qt.ItemDataRole.AccessibleTextRole,
-)
+_Role = Qt.ItemDataRole
+_OF_SHADES = (_Role.BackgroundRole, _Role.ForegroundRole, _Role.AccessibleTextRole)
 
 
 @dataclass(frozen=True)
@@ -193,9 +190,8 @@ class TableModel(HeadedModel):
         if not isinstance(value, Estimate):
             return None
         used = colours(QGuiApplication.palette())  # asked for each painting: the theme may be another by then
-        return QBrush(
-            QColor(used.text if role == Qt.ItemDataRole.ForegroundRole else used.shade(value.value))
-        )
+        colour = used.text if role == Qt.ItemDataRole.ForegroundRole else used.shade(value.value)
+        return QBrush(QColor(colour))
 
     def _count_rows(self) -> int:
         return len(self._table.rows)

@@ -1,8 +1,8 @@
 """The dialogs of the menus: settings, keys, about, check of a submission, self-test; and the diagnostics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot, qVersion
@@ -15,23 +15,11 @@ from engine.system.computer import KeepAwake
 from engine.system.paths import text_of_path, third_party_licences
 from gui.review.judgment_desk import AFTER_LABEL, NEXT_ITEM
 from gui.runs.run_desk import KEEP_AWAKE, kept_awake
+from gui.widgets import labels
 from gui.widgets.action_table import PAGES, keys_of
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import plain_label
 from gui.widgets.label_mark import Pill
-from gui.widgets.labels import (
-    button,
-    close_button,
-    describe,
-    heading,
-    hint,
-    in_column,
-    label,
-    make_room,
-    name,
-    set_role,
-    title,
-)
 from gui.widgets.notice import IN_THE_WINDOW, Notice, problem_of
 from gui.widgets.theme import TEXT_SIZES, ThemeChoice, is_dark
 from gui.window import submission_jobs
@@ -63,23 +51,25 @@ class CheckDialog(QtWidgets.QDialog):
         )
         self.outcome = plain_label("Checking …", "heading")
         self.list = QtWidgets.QPlainTextEdit(readOnly=True, tabChangesFocus=True)
-        name(self.list, "What was found")
+        labels.name(self.list, "What was found")
         self.list.hide()
-        against = hint(
+        against = labels.hint(
             "Checks what an export would hold now, with all overrides: columns and their"
             " order, missing and unknown ids, empty cells."
         )
-        buttons, role = close_button(self), QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
-        self.copy = button("&Copy all", self._copy)
+        buttons, role = labels.close_button(self), QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
+        self.copy = labels.button("&Copy all", self._copy)
         buttons.addButton(self.copy, role)
         what = "Open the submission with another dataset that it answers"
-        self.other = button("&Other dataset…", self.accept, "Other dataset", what)
+        self.other = labels.button("&Other dataset…", self.accept, "Other dataset", what)
         self.other.clicked.connect(self.other_wanted)
         self.other.setVisible(stored.submitted)
         buttons.addButton(self.other, role)
-        layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
+        layout = labels.in_column(
+            self._what, self.outcome, self.list, against, buttons, on=self, margins=None
+        )
         layout.setStretchFactor(self.list, 1)
-        make_room(self, 90, 20)
+        labels.make_room(self, 90, 20)
         self._check = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._show, failed=self._tell)
         if run.dataset is None:
             self.outcome.setText("Its dataset is not loaded, so nothing can be checked.")
@@ -98,7 +88,7 @@ class CheckDialog(QtWidgets.QDialog):
         self.outcome.setText(
             f"{found}: an official scorer may refuse it." if findings else "No problems: it is complete."
         )
-        set_role(self.outcome, "warning" if findings else "good")
+        labels.set_role(self.outcome, "warning" if findings else "good")
 
     @Slot(object)
     def _tell(self, error: EngineError) -> None:
@@ -129,21 +119,21 @@ class AboutDialog(QtWidgets.QDialog):
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("About Tiebreak")
-        layout = in_column(
-            title(f"Tiebreak {VERSION}"),
-            label(
+        layout = labels.in_column(
+            labels.title(f"Tiebreak {VERSION}"),
+            labels.label(
                 "Judges pairs of LLM responses with a local GGUF model, and shows how far its judgments can"
                 " be trusted. No part of it uses the network: no telemetry, no update check, no download."
             ),
-            hint(f"Qt {qVersion()}, {', '.join(package_versions())}"),
-            hint("Licence: MIT."),
+            labels.hint(f"Qt {qVersion()}, {', '.join(package_versions())}"),
+            labels.hint("Licence: MIT."),
             on=self,
             margins=None,
             spacing=10,
         )
         if licences := third_party_licences():
-            layout.addWidget(hint(f"Licences of its parts: {licences}"))
-        layout.addWidget(close_button(self))
+            layout.addWidget(labels.hint(f"Licences of its parts: {licences}"))
+        layout.addWidget(labels.close_button(self))
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
 
@@ -166,13 +156,13 @@ class KeysDialog(QtWidgets.QDialog):
         self.setWindowTitle("Keys")
         area, grid = _grid_area("All keys", 24)
         for place in (page, "Everywhere", *(other for other in PAGES if other != page)):
-            grid.addWidget(heading(place), grid.rowCount(), 0, 1, 2)
+            grid.addWidget(labels.heading(place), grid.rowCount(), 0, 1, 2)
             for action, what in keys_of(place):
                 row = grid.rowCount()
-                grid.addWidget(label(action.native_keys, wrap=False), row, 0)
-                grid.addWidget(label(what, "hint"), row, 1)
-        in_column(area, close_button(self), on=self, margins=None)
-        make_room(self, 72, 34)
+                grid.addWidget(labels.label(action.native_keys, wrap=False), row, 0)
+                grid.addWidget(labels.label(what, "hint"), row, 1)
+        labels.in_column(area, labels.close_button(self), on=self, margins=None)
+        labels.make_room(self, 72, 34)
 
 
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
@@ -195,32 +185,36 @@ class SettingsDialog(QtWidgets.QDialog):
         self._state = state = workspace.state
         self._form = QtWidgets.QFormLayout(verticalSpacing=10)
         self._author = QtWidgets.QLineEdit(maxLength=LONGEST_NAME)
-        name(self._author, "Your name", "Stored with every label and note that you give")
+        labels.name(self._author, "Your name", "Stored with every label and note that you give")
         self._author.editingFinished.connect(self._keep_author)
         self._form.addRow("Your name, for labels", self._author)
-        self._theme = self._choice("Theme", _THEMES.items(), "theme", self.look_changed)
-        sizes = [(str(percent), f"{percent} %") for percent in TEXT_SIZES]
+        self._theme = self._choice("Theme", _THEMES, "theme", self.look_changed)
+        sizes = {str(percent): f"{percent} %" for percent in TEXT_SIZES}
         self._size = self._choice("Text size", sizes, "text_size", self.look_changed)
-        self._awake = self._choice("While judging", _AWAKE.items(), KEEP_AWAKE, self.power_changed)
-        name(self._awake, "Keep the computer awake while judging", "The screen may go dark meanwhile")
-        after = [(wanted, capitalised(words)) for wanted, words in AFTER_LABEL.items()]
+        self._awake = self._choice("While judging", _AWAKE, KEEP_AWAKE, self.power_changed)
+        labels.name(self._awake, "Keep the computer awake while judging", "The screen may go dark meanwhile")
+        after = {wanted: capitalised(words) for wanted, words in AFTER_LABEL.items()}
         self._after_label = self._choice("After a label", after, NEXT_CRITERION)
-        name(self._after_label, "After you give a label", "What Review opens after you give a label")
+        labels.name(self._after_label, "After you give a label", "What Review opens after you give a label")
         for what, path in (("Run store", workspace.store_path), ("These settings", state.path)):
-            shown = label(text_of_path(path), "hint")
+            shown = labels.label(text_of_path(path), "hint")
             shown.setAccessibleName(text_of_path(path))
             self._form.addRow(what, shown)
         forgets = "Forget recent files, layout and settings"
-        forget = button(forgets, self.forget_wanted.emit, what="Runs, their judgments and your name are kept")
+        forget = labels.button(
+            forgets, self.forget_wanted.emit, what="Runs, their judgments and your name are kept"
+        )
         forget.clicked.connect(self._show)
         of_runs = "The settings of a run are on the Judge page and are stored with each run."
-        in_column(self._form, forget, hint(of_runs), close_button(self), on=self, margins=None)
+        labels.in_column(
+            self._form, forget, labels.hint(of_runs), labels.close_button(self), on=self, margins=None
+        )
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
         self.finished.connect(self._keep_author)
         self._show()
 
     def _choice(
-        self, what: str, choices: Iterable[tuple[str, str]], key: str, changed: SignalInstance | None = None
+        self, what: str, choices: Mapping[Any, str], key: str, changed: SignalInstance | None = None
     ) -> ComboBox:
         def keep() -> None:
             self._state.set_text(key, str(box.currentData()))
@@ -228,8 +222,8 @@ class SettingsDialog(QtWidgets.QDialog):
                 changed.emit()
 
         box = ComboBox()
-        name(box, what)
-        for choice, words in choices:
+        labels.name(box, what)
+        for choice, words in choices.items():
             box.addItem(words, str(choice))
         box.activated.connect(keep)
         self._form.addRow(what, box)
@@ -242,11 +236,10 @@ class SettingsDialog(QtWidgets.QDialog):
             self._theme: self._state.text("theme", ThemeChoice.SYSTEM),
             self._size: str(self._state.number("text_size", 100, MOST_OF_QT)),
             self._awake: kept_awake(self._state).value,
+            self._after_label: self._state.text(NEXT_CRITERION),
         }
         for box, value in kept.items():
-            box.setCurrentIndex(box.findData(value))
-        after_label = self._after_label.findData(self._state.text(NEXT_CRITERION))
-        self._after_label.setCurrentIndex(max(0, after_label))
+            box.setCurrentIndex(max(0, box.findData(value)))
 
     @Slot()
     def _keep_author(self) -> None:
@@ -263,9 +256,8 @@ class DiagnosticsCopier(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self._workspace = workspace
-        self._telling = TaskPanel(
-            workspace.threads, ThreadName.FILES, self, self._take, failed=workspace.failures
-        )
+        failures = workspace.failures
+        self._telling = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=failures)
 
     @Slot()
     def copy(self) -> None:
@@ -318,21 +310,23 @@ class SelfTestDialog(QtWidgets.QDialog):
         self._failed = 0
         self._area, self._grid = _grid_area("Checks", 14)
         self._notice = Notice()
-        self._outcome = hint("")
-        buttons = close_button(self)
-        copy = buttons.addButton("Copy all", QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
+        self._outcome = labels.hint("")
+        buttons = labels.close_button(self)
+        action = QtWidgets.QDialogButtonBox.ButtonRole.ActionRole
+        copy = buttons.addButton("Copy all", action)
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText("\n".join(self._lines)))
-        diagnostics = buttons.addButton("Copy diagnostics", QtWidgets.QDialogButtonBox.ButtonRole.ActionRole)
-        describe(
-            diagnostics, "Versions, computer, settings and the last bug, for a report; none of your texts"
-        )
+        diagnostics = buttons.addButton("Copy diagnostics", action)
+        told = "Versions, computer, settings and the last bug, for a report; none of your texts"
+        labels.describe(diagnostics, told)
         diagnostics.clicked.connect(self.diagnostics_wanted)
         self._test = TaskPanel(
             workspace.threads, ThreadName.MODEL, self, self._end, failed=self._notice, follow=self._add
         )
         self._test.cancelled.connect(lambda: self._outcome.setText("Stopped."))
-        in_column(self._area, self._test.line, self._notice, self._outcome, buttons, on=self, margins=None)
-        make_room(self, 96, 30)
+        labels.in_column(
+            self._area, self._test.line, self._notice, self._outcome, buttons, on=self, margins=None
+        )
+        labels.make_room(self, 96, 30)
         self._test.begin(submission_jobs.check_all(), "Testing …")
 
     @property
@@ -346,7 +340,7 @@ class SelfTestDialog(QtWidgets.QDialog):
         pill = Pill("passed", "good") if check.passed else Pill("failed", "bad")
         self._grid.addWidget(pill, row, 0)
         found = f"{check.found}\n{IN_THE_WINDOW.of(check.hint)}" if check.hint else check.found
-        self._grid.addWidget(label(f"{check.name}: {found}"), row, 1)
+        self._grid.addWidget(labels.label(f"{check.name}: {found}"), row, 1)
         self._lines.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
         self._test.line.go_on(f"{len(self._lines)} checks done …")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPainter, QPixmap
@@ -85,9 +86,9 @@ class MainWindow(ReadingOrder, QMainWindow):
     def __init__(self, state: State | None = None) -> None:
         super().__init__()
         self.setWindowTitle("Tiebreak")
-        self._app = QApplication.instance()
+        self._app = cast("QApplication", QApplication.instance())
         # Taken before the theme: percents are of the system's size, not of the last one.
-        self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
+        self._base_points = self._app.font().pointSizeF()
         self.state = state or State()
         self.closing = False  # it will close as soon as what works has stopped
         self.announcer = Announcer(self)
@@ -120,8 +121,7 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.stack.setCurrentIndex(self.rail.currentRow())
         # Only now: before there are pages, nothing can take a file.
         self.setAcceptDrops(True)
-        if isinstance(self._app, QApplication):
-            self._app.styleHints().colorSchemeChanged.connect(self.apply_look)
+        self._app.styleHints().colorSchemeChanged.connect(self.apply_look)
 
     @Slot(int)
     def _turn(self, row: int) -> None:
@@ -191,12 +191,9 @@ class MainWindow(ReadingOrder, QMainWindow):
 
     def step_text_size(self, step: int) -> None:
         now = self.state.number("text_size", 100)
-        larger = [size for size in TEXT_SIZES if size > now]
-        smaller = [size for size in TEXT_SIZES if size < now]
-        if step > 0 and larger:
-            self.set_text_size(larger[0])
-        elif step < 0 and smaller:
-            self.set_text_size(smaller[-1])
+        sizes = [size for size in TEXT_SIZES[::step] if (size - now) * step > 0]
+        if sizes:
+            self.set_text_size(sizes[0])
 
     @Slot()
     def apply_look(self) -> None:
@@ -206,17 +203,15 @@ class MainWindow(ReadingOrder, QMainWindow):
 
     def _apply_theme(self) -> None:
         size = min(max(self.state.number("text_size", 100), TEXT_SIZES[0]), TEXT_SIZES[-1])
-        if isinstance(self._app, QApplication):
-            # The system tells of the theme that is set here, so this is called again before it is done.
-            self._look = apply_theme(self._app, self.theme, size, self._base_points, self._look)
+        # The system tells of the theme that is set here, so this is called again before it is done.
+        self._look = apply_theme(self._app, self.theme, size, self._base_points, self._look)
 
     def _size_rail(self) -> None:
         self.rail.ensurePolished()  # else its font is that of before the theme
         metrics = self.rail.fontMetrics()
-        height = metrics.height()
-        self.rail.setIconSize(QSize(int(height * 1.4), int(height * 1.4)))
-        widest = max(metrics.horizontalAdvance(name) for name in PageName)
-        self.rail.setFixedWidth(widest + int(height * 1.4) + 40)
+        side = int(metrics.height() * 1.4)
+        self.rail.setIconSize(QSize(side, side))
+        self.rail.setFixedWidth(max(map(metrics.horizontalAdvance, PageName)) + side + 40)
 
     # What the user does with it
 
@@ -229,7 +224,7 @@ class MainWindow(ReadingOrder, QMainWindow):
             self.show_note("The focus is not on a column that can be resized.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if event.mimeData().hasUrls() and any(url.isLocalFile() for url in event.mimeData().urls()):
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:

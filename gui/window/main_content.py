@@ -246,12 +246,7 @@ class MainContent(QObject):
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
-        # What the model that is chosen on the Judge page would be shown.
-        self.dataset.prompt_wanted.connect(
-            lambda item: self._open_prompt(
-                PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET)
-            )
-        )
+        self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)
         self.submissions.met.connect(self.open_kind)
         space.page_wanted.connect(self.frame.show_page)
@@ -334,10 +329,14 @@ class MainContent(QObject):
         if run is None:
             return
         dialog = dialogs.CheckDialog(self.workspace, run, self.frame)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         path = run.results.run.identity.model_path
         dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
-        dialog.open()
+        self._open(dialog)
+
+    @Slot(object)
+    def _show_prompt(self, item: Item) -> None:
+        """What the model that is chosen on the Judge page would be shown."""
+        self._open_prompt(PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
@@ -357,7 +356,9 @@ class MainContent(QObject):
         )
 
     def _open_prompt(self, wanted: PromptRequest) -> None:
-        dialog = PromptDialog(self.workspace, wanted, self.frame)
+        self._open(PromptDialog(self.workspace, wanted, self.frame))
+
+    def _open(self, dialog: QDialog) -> None:
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
@@ -417,10 +418,8 @@ class MainContent(QObject):
     @Slot(object)
     def _consider_closing(self, event: QCloseEvent) -> None:
         if self.judge.searching and not self.frame.closing:
-            title, kept = (
-                "The search for the best settings is running",
-                "Judged items are saved, and the search can be resumed.",
-            )
+            title = "The search for the best settings is running"
+            kept = "Judged items are saved, and the search can be resumed."
             if not self._may_stop(title, "Stop it and close Tiebreak?", kept, "Go on"):
                 event.ignore()
                 return

@@ -6,12 +6,12 @@ ones are told by the button alone. None takes the keys by itself, nor for a mome
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
-from gui.widgets.actions import Announcer
+from gui.widgets.actions import Announcer, timer
 from gui.widgets.fields import FlowLayout
 from gui.widgets.labels import STRETCH, DownScroll, button, in_column, is_guarded, label, name, set_role
 from gui.widgets.notice import CopyButton, Message, NoticeWords
@@ -49,9 +49,9 @@ class NoticePlace(QFrame):
         margins = (12, 8, 12, 8)
         in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)
         self._watched: set[QWidget] = set()  # what, where it moves, may come to lie under the notice
-        self._soon = self._timer(0, self._fit)
-        self._settling = self._timer(SETTLE_MS, self._take_clicks)
-        self._resting = self._timer(_REST_MS, self._rest)
+        self._soon = timer(self, 0, self._fit)
+        self._settling = timer(self, SETTLE_MS, self._take_clicks)
+        self._resting = timer(self, _REST_MS, self._rest)
         self._announcer = Announcer(self.button)  # which is seen while a notice is folded, too
         pages.installEventFilter(self)
         self._size_button()
@@ -68,9 +68,7 @@ class NoticePlace(QFrame):
         return len(self._all)
 
     def add(self, said: Message) -> None:
-        """Show this first, a quiet one only on the button; an earlier one about the same goes, or saying the
-        same.
-        """
+        """Show this first, a quiet one on the button alone; earlier ones that say or are of the same go."""
         seen = self._all[self._at] if self._all and not self.isHidden() else None
         earlier = [each for each in self._without(said.about) if each.in_words != said.in_words]
         self._all = [said, *earlier]
@@ -225,13 +223,12 @@ class NoticePlace(QFrame):
         self.setGeometry(gap.left(), top, width, height)
 
     def _needed(self, width: int, words: int | None = None) -> int:
-        margins, layout = self.contentsMargins(), self.layout()
+        layout, of_words = self.layout(), self._words.layout()
         assert layout is not None
-        inner = layout.contentsMargins()
-        width -= inner.left() + inner.right() + margins.left() + margins.right()
-        around = inner.top() + inner.bottom() + margins.top() + margins.bottom() + _SPACING + _EDGE
-        of_words = self._words.layout()
         assert of_words is not None
+        margins = self.contentsMargins() + layout.contentsMargins()
+        width -= margins.left() + margins.right()
+        around = margins.top() + margins.bottom() + _SPACING + _EDGE
         of_words.activate()  # else, where they change in sight, it is as high as before
         return (words or of_words.totalHeightForWidth(width)) + self._buttons.heightForWidth(width) + around
 
@@ -274,11 +271,6 @@ class NoticePlace(QFrame):
         width = metrics.averageCharWidth() * _BUTTON_LETTERS + _EDGES
         self.button.setFixedSize(width, metrics.height() + 6)
 
-    def _timer(self, milliseconds: int, then: Callable[[], object]) -> QTimer:
-        made = QTimer(self, singleShot=True, interval=milliseconds)
-        made.timeout.connect(then)
-        return made
-
     def _make_buttons(self) -> QWidget:
         def do_step(number: int) -> None:
             list(self._all[self._at].steps.values())[number]()
@@ -315,10 +307,10 @@ def _up_to(top: QWidget, widget: QWidget) -> Iterator[QWidget]:
 
 def _gaps(strip: QRect, places: Sequence[QRect]) -> list[QRect]:
     found, top = [], strip.top()
-    for place in sorted((place for place in places if place.intersects(strip)), key=QRect.top):
+    below = QRect(strip.left(), strip.bottom() + 1, strip.width(), 1)
+    inside = [place for place in places if place.intersects(strip)]
+    for place in (*sorted(inside, key=QRect.top), below):
         if place.top() > top:
             found.append(QRect(strip.left(), top, strip.width(), place.top() - top))
         top = max(top, place.bottom() + 1)
-    if top <= strip.bottom():
-        found.append(QRect(strip.left(), top, strip.width(), strip.bottom() - top + 1))
     return found

@@ -1,7 +1,7 @@
 """Opens files that the user chooses or drops: datasets, and submissions with what they answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -16,7 +16,7 @@ from gui.widgets.files import DATASETS, let_choose
 from gui.widgets.notice import question
 from gui.window import submission_jobs
 from gui.window.frame import MainWindow
-from gui.window.submission_jobs import Answered, Places, SortedFiles, Unanswered, tell_apart
+from gui.window.submission_jobs import Answered, OpenRequest, SortedFiles, Unanswered, tell_apart
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskPanel
@@ -25,16 +25,6 @@ from gui.workspace.workspace import Workspace
 
 SUBMISSIONS = "Submissions (*.tsv)"
 _FOLDER = "last/submission"
-
-
-@dataclass(frozen=True)
-class _OpenRequest:
-    """`dataset`: None to be found. `columns`: by which it is read; `remember`: for all like it."""
-
-    path: Path
-    dataset: Path | None
-    columns: ColumnMap | None = None
-    remember: bool | None = None
 
 
 class SubmissionOpener(QObject):
@@ -47,9 +37,9 @@ class SubmissionOpener(QObject):
         super().__init__(window)
         self._workspace = workspace
         self._window = window
-        self._waiting: _OpenRequest | None = None  # for the dataset that is being read
-        self._put_off: _OpenRequest | None = None  # until the user has said which columns that dataset has
-        self._asked: _OpenRequest | None = None  # that is being opened
+        self._waiting: OpenRequest | None = None  # for the dataset that is being read
+        self._put_off: OpenRequest | None = None  # until the user has said which columns that dataset has
+        self._asked: OpenRequest | None = None  # that is being opened
         self._otherwise: Path | None = None
         self._show_dataset = False
         self._opened: dict[Path, int] = {}  # files, each with the run that it was opened as
@@ -57,17 +47,11 @@ class SubmissionOpener(QObject):
         self.question: QMessageBox | None = None
         # Not on the worker thread of files: what was dropped need not wait for a dataset that it takes the
         # place of.
-        self._telling = TaskPanel(
-            workspace.threads, ThreadName.STORE, self, self._take_told, failed=workspace.failures
-        )
-        self._opening = TaskPanel(
-            workspace.threads,
-            ThreadName.FILES,
-            self,
-            self._take,
-            failed=self._fail,
-            follow=lambda at: workspace.note.emit(f"Looking for the dataset that it answers: {at} …"),
-        )
+        threads, failures = workspace.threads, workspace.failures
+        self._telling = TaskPanel(threads, ThreadName.STORE, self, self._take_told, failed=failures)
+        self._opening = TaskPanel(threads, ThreadName.FILES, self, self._take, failed=self._fail)
+        looking = "Looking for the dataset that it answers: {} …"
+        self._opening.progress.connect(lambda at: workspace.note.emit(looking.format(at)))
         workspace.submission_wanted.connect(self.ask)
         workspace.run_changed.connect(self._show)
         workspace.dataset_loading.connect(self._follow_loading)
@@ -88,9 +72,9 @@ class SubmissionOpener(QObject):
 
     def open(self, path: Path, dataset: Path | None = None) -> None:
         self._workspace.state.set_text(_FOLDER, str(path.absolute().parent))
-        self._open(_OpenRequest(path, dataset))
+        self._open(OpenRequest(path, dataset))
 
-    def _open(self, request: _OpenRequest) -> None:
+    def _open(self, request: OpenRequest) -> None:
         self._waiting, self._put_off = request, None
         self._workspace.note.emit(f"Opening the submission {short_name(request.path.name)} …")
         self._go_on()
@@ -137,9 +121,8 @@ class SubmissionOpener(QObject):
 
     @Slot()
     def _take_up(self) -> None:
-        request, dataset = self._put_off, self._workspace.dataset
-        self._put_off = None
-        wanted = request.dataset if request is not None else None
+        request, self._put_off = self._put_off, None
+        dataset, wanted = self._workspace.dataset, request.dataset if request else None
         if request and wanted and dataset is not None and dataset.path.absolute() == wanted.absolute():
             self._open(request)
 
@@ -167,9 +150,8 @@ class SubmissionOpener(QObject):
         if request is None or space.loading:
             return
         self._waiting, self._asked = None, request
-        recent = tuple(space.state.recent("datasets"))
-        places = Places(space.dataset, recent, request.dataset, request.columns, request.remember)
-        self._opening.start(submission_jobs.open_submission(space.store_path, request.path, places))
+        request = replace(request, current=space.dataset, recent=tuple(space.state.recent("datasets")))
+        self._opening.start(submission_jobs.open_submission(space.store_path, request))
 
     @Slot(object)
     def _take(self, found: Answered | Unanswered) -> None:
@@ -231,9 +213,7 @@ class DatasetOpener(QObject):
 
     def __init__(self, frame: MainWindow, dataset: DatasetPage, compare: ComparePage) -> None:
         super().__init__(frame)
-        self._frame = frame
-        self._dataset = dataset
-        self._compare = compare
+        self._frame, self._dataset, self._compare = frame, dataset, compare
 
     def ask(self) -> None:
         self._dataset.ask_file(self.open_file)

@@ -60,14 +60,12 @@ class PromptDialog(QDialog):
         self._prompts: dict[PromptKey, ShownPrompt] = {}
         self._answers: Mapping[PromptKey, PromptAnswer] = {}
         self._make_parts()
+        threads, failed = workspace.threads, self._tell_failure
         # Not on the worker thread of the model: the vocabulary alone is read, also while a run has the model.
-        scan, model = ThreadName.SCAN, ThreadName.MODEL
-        self._making = TaskPanel(workspace.threads, scan, self, failed=self._tell_failure, follow=self._take)
+        self._making = TaskPanel(threads, ThreadName.SCAN, self, failed=failed, follow=self._take)
         # This opens the model, so it waits for a run that has one.
-        answers, failure = self._take_answers, self._tell_failure
-        self._asking = TaskPanel(
-            workspace.threads, model, self, answers, failed=failure, changed=self._show_answer
-        )
+        answers, changed = self._take_answers, self._show_answer
+        self._asking = TaskPanel(threads, ThreadName.MODEL, self, answers, failed=failed, changed=changed)
         self.busy = self._asking.line
         self._lay_out()
         self._connect()
@@ -78,8 +76,7 @@ class PromptDialog(QDialog):
 
     def _make_parts(self) -> None:
         item_id = self._wanted.subject.item.id
-        self.title = OneLine()
-        self.title.setText(one_line(f"Item {item_id}: reading the model's vocabulary …"))
+        self.title = OneLine(one_line(f"Item {item_id}: reading the model's vocabulary …"))
         self.criterion, self.order, self.method = ComboBox(), ComboBox(), ComboBox()
         self.method.hide()  # unless there is a choice
         for box, accessible in (
@@ -92,9 +89,8 @@ class PromptDialog(QDialog):
         self.method.setMinimumContentsLength(24)
         self.tokens = QPushButton("Tokens")
         self.tokens.setCheckable(True)
-        labels.name(
-            self.tokens, "Tokens", "Mark where each token begins (T); rest the mouse on one for its number"
-        )
+        marks = "Mark where each token begins (T); rest the mouse on one for its number"
+        labels.name(self.tokens, "Tokens", marks)
         self.view = PromptView()
         self.pane = self.view.pane
         to_verdict = "Scroll to where the verdict is read"
@@ -172,10 +168,10 @@ class PromptDialog(QDialog):
         if self._head is not None:  # of another way: what is chosen stays chosen
             return
         self._head = head
-        subject, model = self._wanted.subject, short_name(head.model)
-        how = f"as in {subject.run.called} for {model}" if subject.run else f"for {model}"
-        where = f", {self._wanted.chosen_on}" if self._wanted.chosen_on else ""
-        self.title.setText(one_line(f"Item {short_name(subject.item.id)} {how}{where}"))
+        subject, chosen_on = self._wanted.subject, self._wanted.chosen_on
+        how = f"as in {subject.run.called} for" if subject.run else "for"
+        where = f"{short_name(head.model)}, {chosen_on}" if chosen_on else short_name(head.model)
+        self.title.setText(one_line(f"Item {short_name(subject.item.id)} {how} {where}"))
         self.title.setToolTip("")
         for criterion in head.criteria:
             self.criterion.addItem(sentence_case(words(criterion)), criterion)

@@ -77,16 +77,17 @@ class Unanswered:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where a dataset is looked for: the open one, then `recent` ones; only in the `named` one, read by
-    `columns`, where the user chose. `judged`: runs, each with how its file is read.
+class OpenRequest:
+    """A submission. Its `dataset` is one that the user chose, read by `columns` (`remember`: as all like it
+    are from now on), else the `current` or a `recent` one. `judged`: runs, each with how its file is read.
     """
 
-    current: "Dataset | None"
-    recent: Sequence[Path] = ()
-    named: Path | None = None
+    path: Path
+    dataset: Path | None
     columns: ColumnMap | None = None
     remember: bool | None = None
+    current: "Dataset | None" = None
+    recent: Sequence[Path] = ()
     judged: "Sequence[StoredRun]" = ()
 
 
@@ -111,9 +112,7 @@ def tell_apart(_control: JobControl, paths: Sequence[Path]) -> SortedFiles:
 
 
 @job
-def open_submission(
-    control: JobControl, store_path: Path, path: Path, places: Places
-) -> Answered | Unanswered:
+def open_submission(control: JobControl, store_path: Path, request: OpenRequest) -> Answered | Unanswered:
     """Keep a submission with its dataset; reports the name of each file that is looked into. SetupError."""
     from engine.data.verdicts import read_system
     from engine.results.completeness import findings
@@ -121,14 +120,15 @@ def open_submission(
     from engine.results.run_results import load_results
     from engine.system.files import file_hash
 
+    path = request.path
     submission = read_system(path)
     with opened(store_path) as store:
         # The dataset with which the same submission was opened before is the first to be looked into. By
         # content: the same submission may lie under another name today.
         content, runs = file_hash(path), store.runs()[::-1]
         same = (run.identity for run in runs if run.submitted and run.identity.model_hash == content)
-        recent = dict.fromkeys([*(identity.dataset_path for identity in same), *places.recent])
-        found = _dataset_of(submission, replace(places, recent=tuple(recent), judged=runs), control)
+        recent = tuple(dict.fromkeys([*(identity.dataset_path for identity in same), *request.recent]))
+        found = _dataset_of(submission, replace(request, recent=recent, judged=runs), control)
         if isinstance(found, Unanswered):
             return found
         results = load_results(store, keep(path, found, store).id)
@@ -143,41 +143,41 @@ def find_gaps(_control: JobControl, results: "RunResults", dataset: "Dataset") -
     return findings(results, dataset)
 
 
-def _dataset_of(submission: "Submission", places: Places, control: JobControl) -> "Dataset | Unanswered":
+def _dataset_of(
+    submission: "Submission", request: OpenRequest, control: JobControl
+) -> "Dataset | Unanswered":
     """The dataset that was named, else the first that has all ids of a submission. ColumnsError."""
     from engine.data.dataset import load_dataset
     from engine.results.completeness import share_answered
     from engine.results.run_dataset import load_as_judged
 
-    current = places.current
-    if places.named is not None:
-        if places.columns is None and current and current.path.absolute() == places.named.absolute():
-            return current
-        if places.columns is None:
-            return load_as_judged(places.named, places.judged, control.cancel)
-        dataset = load_dataset(places.named, cancel=control.cancel, columns=places.columns)
-        keep_columns(dataset, places.remember)
+    current, chosen = request.current, request.dataset
+    if chosen is not None and request.columns is not None:
+        dataset = load_dataset(chosen, cancel=control.cancel, columns=request.columns)
+        keep_columns(dataset, request.remember)
         return dataset
+    if chosen is not None:
+        is_open = current is not None and current.path.absolute() == chosen.absolute()
+        return current if current and is_open else load_as_judged(chosen, request.judged, control.cancel)
     best, shared = None, 0.0
-    for dataset in _datasets(places, control):
+    for dataset in _datasets(request, control):
         share = share_answered(submission, set(dataset.ids))
         if share == 1:
             return dataset
         if share > shared:
             best, shared = dataset.path, share
-    assert submission.path is not None
     count = len(submission.rows)
-    return Unanswered(submission.path, count, best, round(shared * count))
+    return Unanswered(request.path, count, best, round(shared * count))
 
 
-def _datasets(places: Places, control: JobControl) -> "Iterator[Dataset]":
+def _datasets(request: OpenRequest, control: JobControl) -> "Iterator[Dataset]":
     from engine.results.run_dataset import load_as_judged
 
-    current = places.current
+    current = request.current
     if current is not None:
         yield current
-    for path in places.recent:
+    for path in request.recent:
         if current is None or path.absolute() != current.path.absolute():
             control.report(short_name(path.name))
             with suppress(SetupError):
-                yield load_as_judged(path, places.judged, control.cancel)
+                yield load_as_judged(path, request.judged, control.cancel)

@@ -17,6 +17,7 @@ from engine.core.formatting import counted
 from engine.core.judgments import JudgedItem, JudgmentKey
 from engine.system.paths import shown
 from engine.system.write_ahead_log import WriteAheadLog
+from gui.widgets.actions import timer
 from gui.widgets.notice import Message, problem_of
 from gui.workspace import store_jobs
 from gui.workspace.open_run import OpenRun
@@ -36,8 +37,7 @@ class AnnotationWatch(QObject):
         self._run_id: int | None = None
         self._seen = store_jobs.SeenWords()
         # What fails is tried again, and said by whatever the user wants of the store.
-        self._looking = LatestTask(threads, ThreadName.STORE, self)
-        self._looking.finished.connect(self._take)
+        self._looking = LatestTask(threads, ThreadName.STORE, self, self._take)
         self._timer = QTimer(self, interval=_TICK_MS)
         self._timer.timeout.connect(self.look)
 
@@ -105,15 +105,14 @@ class StoredAnnotations(QObject):
         super().__init__(parent)
         self._store_path = store_path
         self._write_ahead_log = WriteAheadLog(store_path)
-        self._storing = LatestTask(threads, ThreadName.STORE, self)
-        self._storing.finished.connect(self._follow_success)
-        self._storing.failed.connect(self._follow_failure)
+        followers = (self._follow_success, self._follow_failure)
+        self._storing = LatestTask(threads, ThreadName.STORE, self, *followers)
         self._storing.busy_changed.connect(self._follow_busy)
         self._told: tuple[int, str] | None = None  # how many were reported as waiting, and why
         self._why = ""
         self._waiting: list[records.Said] = []  # of this window, for the store
-        self._again = self._timer(_AGAIN_MS, self._deliver)
-        self._slow = self._timer(_SLOW_MS, self._tell)
+        self._again = timer(self, _AGAIN_MS, self._deliver)
+        self._slow = timer(self, _SLOW_MS, self._tell)
 
     @property
     def count(self) -> int:
@@ -203,11 +202,6 @@ class StoredAnnotations(QObject):
             )
             quiet, self._told = self._told is not None, (count, self._why)
             self.waiting.emit(Message(text, kept, about=WAITING_WORDS, quiet=quiet))
-
-    def _timer(self, milliseconds: int, then: object) -> QTimer:
-        made = QTimer(self, singleShot=True, interval=milliseconds)
-        made.timeout.connect(then)
-        return made
 
 
 def _is_of(said: records.Said, item: JudgedItem, author: str, run_id: int) -> bool:

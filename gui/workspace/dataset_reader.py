@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,9 +116,7 @@ class DatasetReader(QObject):
         self._current, self._rubric = current, current.rubric
         self._columns: ColumnMap | None = None
         self._labelled, self._keeps = False, True
-        self._reading = LatestTask(threads, ThreadName.FILES, self)
-        self._reading.finished.connect(self._take)
-        self._reading.failed.connect(self._fail)
+        self._reading = LatestTask(threads, ThreadName.FILES, self, self._take, self._fail)
 
     @property
     def busy(self) -> bool:
@@ -155,17 +154,9 @@ class DatasetReader(QObject):
             return
         problem = f"{dataset.name}: no column is chosen for human labels."
         self.put_off.emit()
-        self._request.emit(
-            ColumnsRequest(
-                dataset.path,
-                self._read_by,
-                columns,
-                problem=problem,
-                left=lambda: self.finished.emit(dataset),
-                remember=self._keeps,
-                rubric=self._rubric,
-            )
-        )
+        asked: dict[str, Any] = {"columns": columns, "remember": self._keeps, "rubric": self._rubric}
+        left = partial(self.finished.emit, dataset)
+        self._request.emit(ColumnsRequest(dataset.path, self._read_by, problem=problem, left=left, **asked))
 
     def _read_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
         labelled = self._labelled

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication, QImage, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.system.files import check_targets, write_whole
+from gui.widgets.actions import timer
 from gui.widgets.figure_view import DrawnFigure, FigureView
 from gui.widgets.files import ask_target
 from gui.widgets.labels import heading, hint, in_column, panel
@@ -91,8 +92,7 @@ class FramedPicture(QWidget):
         self._source: FigureSource | None = None
         self._dark: bool | None = None  # as it is drawn, None where it is not
         # What the page shows first is painted first: a thread that draws would hold it up.
-        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
-        self._soon.timeout.connect(self._draw)
+        self._soon = timer(self, _SOON_MS, self._draw)
         self._drawing = TaskPanel(workspace.threads, DRAWING, self, self._take, failed=workspace.failures)
         self._note = hint("")
         self.view = FigureView(key)

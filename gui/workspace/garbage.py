@@ -22,12 +22,11 @@ _EACH = 0.25e-6  # seconds for one of them
 _STILL = 3.0  # seconds without a key or the mouse, after which a look at what was hidden may be taken;
 _AS_LONG = 30  # and this many times as long as it takes: then hardly anybody comes back in its midst
 _SHORT = 0.05  # seconds of a look that nobody notices
-_TOUCHES = frozenset(
-    (
-        *(QEvent.Type.KeyPress, QEvent.Type.InputMethod, QEvent.Type.Wheel),
-        *(QEvent.Type.MouseButtonPress, QEvent.Type.MouseMove, QEvent.Type.TouchUpdate),
-    )
-)
+_Type = QEvent.Type
+_TOUCHES = {
+    *(_Type.KeyPress, _Type.InputMethod, _Type.Wheel),
+    *(_Type.MouseButtonPress, _Type.MouseMove, _Type.TouchUpdate),
+}
 
 
 class _Switch:

@@ -151,11 +151,9 @@ class RunPicker(ComboBox):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, option = QtWidgets.QStylePainter(self), QtWidgets.QStyleOptionComboBox()
         self.initStyleOption(option)
-        whole, part = (
-            QtWidgets.QStyle.ComplexControl.CC_ComboBox,
-            QtWidgets.QStyle.SubControl.SC_ComboBoxEditField,
-        )
-        room = self.style().subControlRect(whole, option, part, self).width() - 4
+        whole = QtWidgets.QStyle.ComplexControl.CC_ComboBox
+        field = QtWidgets.QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(whole, option, field, self).width() - 4
         text = option.currentText or self.placeholderText()
         option.currentText = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
         painter.drawComplexControl(whole, option)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -15,7 +15,7 @@ from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import set_tip, tip
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row
 from gui.widgets.theme import colours
-from gui.widgets.value_table import VALUE_ROLE, TableModel
+from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
 from gui.widgets.views import measure_view
 from gui.workspace.file_jobs import DRAWN, Chosen, Divided, Sliced, divide
 from gui.workspace.state import BLIND
@@ -47,8 +47,7 @@ class SliceChoice(QWidget):
         self.by = narrow_box("How the items are divided", letters)
         self.parts = narrow_box("Which slice of the items", letters)
         in_row((self.by, STRETCH), (self.parts, STRETCH), on=self)
-        self._dividing = LatestTask(workspace.threads, ThreadName.FILES, self)
-        self._dividing.finished.connect(self._take)
+        self._dividing = LatestTask(workspace.threads, ThreadName.FILES, self, self._take)
         self.by.activated.connect(self._divide)
         self.parts.activated.connect(self._choose)
         workspace.noted.connect(self._follow_notes)
@@ -282,9 +281,7 @@ class SlicesPanel(QWidget):
 class _DrawnDelegate(QStyledItemDelegate):
     """Draws an accuracy as a point and its interval as a line, from 0 to 100 % of the cell."""
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         shown = QStyleOptionViewItem(option)
         self.initStyleOption(shown, index)
         shown.text = ""
@@ -312,5 +309,5 @@ class _DrawnDelegate(QStyledItemDelegate):
         painter.drawEllipse(at(value.value), 3, 3)
         painter.restore()
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         return QSize(_DRAWN_WIDTH, super().sizeHint(option, index).height())

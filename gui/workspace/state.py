@@ -10,12 +10,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QSettings, QTimer, Signal, Slot
+from PySide6.QtCore import QByteArray, QObject, QSettings, Signal, Slot
 
 from engine.core.codec import LARGEST, plain_values
 from engine.core.errors import SetupError
 from engine.system.files import Claim, claimed, left_by_the_dead, make_folder, sync_folder, write_whole
 from engine.system.paths import data_folder, shown
+from gui.widgets.actions import timer
 from gui.widgets.files import folder_for_new_files
 
 
@@ -54,8 +55,7 @@ class State(QObject):
         self._settings = QSettings(str(path), QSettings.Format.IniFormat)
         self._held: dict[str, object] = {key: self._settings.value(key) for key in self._settings.allKeys()}
         self._told = False
-        self._looking = QTimer(self, singleShot=True, interval=_LOOK_MS)
-        self._looking.timeout.connect(self.save)
+        self._looking = timer(self, _LOOK_MS, self.save)
 
     @property
     def path(self) -> Path:

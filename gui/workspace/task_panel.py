@@ -16,10 +16,10 @@ from gui.widgets.foreign_text import plain_label
 from gui.widgets.labels import STRETCH, in_column, make_room, scrolling, show_text
 from gui.widgets.notice import Notice
 from gui.widgets.text_views import SheetView
-from gui.workspace.threads import WAITING, AtWork, EngineThreads, Failures, Job, LatestTask, Task, ThreadName
+from gui.workspace import threads as workers
+from gui.workspace.threads import AtWork, EngineThreads, Failures, Hear, Job, LatestTask, Task, ThreadName
 from gui.workspace.workspace import Workspace
 
-Hear = Callable[[Any], object] | Callable[[], object]
 Failed = Failures | Notice | Callable[[EngineError], object]
 
 
@@ -43,12 +43,10 @@ class TaskPanel(LatestTask):
         changed: Callable[[], object] | None = None,
         at_once: bool = False,
     ) -> None:
-        super().__init__(threads, thread_name, parent)
+        super().__init__(threads, thread_name, parent, done)
         self._text, self._at_once, self._changed = "", at_once, changed
         self._notice = failed if isinstance(failed, Notice) else None
         self.progress.connect(follow or self.show_progress)
-        if done is not None:
-            self.finished.connect(done)
         if isinstance(failed, Failures):
             failed.follow(self)
         elif failed is not None:
@@ -73,7 +71,7 @@ class TaskPanel(LatestTask):
             self._notice.dismiss()
         self._text = text
         self.start(job)
-        self.line.begin(f"{WAITING} …" if waits else text)
+        self.line.begin(f"{workers.WAITING} …" if waits else text)
 
     def show_progress(self, event: object) -> None:
         if isinstance(event, AtWork):

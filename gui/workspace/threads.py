@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial, wraps
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, SignalInstance, Slot
 
@@ -243,6 +243,9 @@ class EngineThreads(QObject):
             del self._tasks[work]
 
 
+Hear = Callable[[Any], object] | Callable[[], object]
+
+
 class LatestTask(QObject):
     """Jobs of which only the last counts: a new one abandons the one before. Its signals are the newest's."""
 
@@ -253,12 +256,20 @@ class LatestTask(QObject):
     busy_changed = Signal(bool)
 
     def __init__(
-        self, threads: EngineThreads, thread_name: ThreadName, parent: QObject | None = None
+        self,
+        threads: EngineThreads,
+        thread_name: ThreadName,
+        parent: QObject | None = None,
+        done: Hear | None = None,
+        failed: Hear | None = None,
     ) -> None:
+        """`done` is told of the result, `failed` of the EngineError."""
         super().__init__(parent)
-        self._threads = threads
-        self._thread_name = thread_name
+        self._threads, self._thread_name = threads, thread_name
         self._task: Task | None = None
+        for told, hear in ((self.finished, done), (self.failed, failed)):
+            if hear is not None:
+                told.connect(hear)
 
     @property
     def busy(self) -> bool:

@@ -113,20 +113,16 @@ class Workspace(QObject):
 
     def _make_tasks(self) -> None:
         threads = self.threads
-        self._loading = LatestTask(threads, ThreadName.FILES, self)
+        take, fail = self.take_dataset, self._tell_bad_dataset
+        self._loading = LatestTask(threads, ThreadName.FILES, self, take, fail)
         self._loading.progress.connect(self.dataset_loading)
-        self._loading.finished.connect(self.take_dataset)
-        self._loading.failed.connect(self._tell_bad_dataset)
         self._loading.cancelled.connect(lambda: self.dataset_loading.emit(None))
         self._gold_reader = self.reader(self)
         self._gold_reader.finished.connect(self._take_gold)
         self.failures.follow(self._gold_reader)
         self._gold_reader.put_off.connect(self.gold_changed)
-        self._opening = LatestTask(threads, ThreadName.MEASURE, self)
-        self._opening.finished.connect(self._take_run)
-        self._opening.failed.connect(self._tell_no_run)
-        self._listing = LatestTask(threads, ThreadName.STORE, self)
-        self._listing.finished.connect(self._take_runs)
+        self._opening = LatestTask(threads, ThreadName.MEASURE, self, self._take_run, self._tell_no_run)
+        self._listing = LatestTask(threads, ThreadName.STORE, self, self._take_runs)
         self.failures.follow(self._listing)
 
     # Datasets
@@ -495,21 +491,18 @@ class Workspace(QObject):
         self.begun.close()
 
     def _made(self, run_id: int) -> datetime | None:
-        known = [run for run in self.runs if run.id == run_id]
-        if self.run is not None:
-            known.append(self.run.results.run)
+        known = (*self.runs, *([self.run.results.run] if self.run is not None else []))
         return next((run.created for run in known if run.id == run_id), None)
 
     def _tell_unsaid(self, what: records.AnyWord, error: SetupError) -> None:
-        if _is(what, records.AnnotationKind.DRAFT):
-            self.failures.fail(_subject(what), error)
-            return
+        is_draft = _is(what, records.AnnotationKind.DRAFT)
         if isinstance(what, records.Annotation) and what.kind is records.AnnotationKind.OVERRIDE:
             error = not_stored(error, what.item_id, what.criterion)
         elif isinstance(what, tuple | records.Undo):
             error = not_stored(error, records.place_of(what))
         self.failures.fail(_subject(what), error)
-        self.unsaid.emit(what)
+        if not is_draft:
+            self.unsaid.emit(what)
 
     @Slot(object)
     def _take_words(self, stored: store_jobs.Stored) -> None:
@@ -553,10 +546,9 @@ class Workspace(QObject):
             if isinstance(what, records.Annotation) and what.kind is records.AnnotationKind.OVERRIDE:
                 self.overrides_changed.emit(what.key)
             elif isinstance(what, records.Undo):
-                words = self.run.results.reviews.words_of(what.item_id)
-                step = [word for word in words if (word.author, word.created) == (what.author, what.step)]
-                for word in step:
-                    if word.kind is records.AnnotationKind.OVERRIDE:
+                for word in self.run.results.reviews.words_of(what.item_id):
+                    is_of_step = (word.author, word.created) == (what.author, what.step)
+                    if is_of_step and word.kind is records.AnnotationKind.OVERRIDE:
                         self.overrides_changed.emit(word.key)
                 self.noted.emit(what.content_hash)
             if not _is(what, records.AnnotationKind.DRAFT) and records.place_of(what):

@@ -1,12 +1,9 @@
-"""What assistive technology is told of the program: a small client of AT-SPI, as a screen reader is one.
-
-Knows: D-Bus, the interfaces of AT-SPI. Does not know: the program, what ought to be said.
-"""
+"""What assistive technology is told of the program: a small client of AT-SPI, as a screen reader is one."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from jeepney import DBusAddress, Message, MessageType, new_method_call
@@ -22,8 +19,6 @@ STATES = {
     1: "active",
     4: "checked",
     7: "editable",
-    8: "enabled",
-    9: "expandable",
     10: "expanded",
     11: "focusable",
     12: "focused",
@@ -31,15 +26,12 @@ STATES = {
     23: "selected",
     24: "sensitive",
     25: "showing",
-    26: "single-line",
     30: "visible",
-    31: "manages-descendants",
     41: "checkable",
     42: "has-popup",
     43: "read-only",
 }
 """Those that somebody here asks for, by their numbers in AT-SPI."""
-LABELLED_BY = 2
 _QUIET, _LONGEST = 0.15, 1.0  # seconds without an event: what a key did is done; where it never is quiet
 Reference = tuple[str, str]
 """A program on the bus, and the path of an object of it."""
@@ -47,8 +39,6 @@ Reference = tuple[str, str]
 
 @dataclass(frozen=True)
 class Accessible:
-    """What is told of one object."""
-
     at: Reference
     role: str
     name: str
@@ -80,7 +70,6 @@ class Reader:
     """Hears one desk, as a screen reader does; a program that starts after it tells what it shows."""
 
     def __init__(self, session_bus: str) -> None:
-        """Let the programs of the session know that somebody listens."""
         with open_dbus_connection(session_bus) as session:
             status = DBusAddress("/org/a11y/bus", "org.a11y.Bus", "org.freedesktop.DBus.Properties")
             for what in ("IsEnabled", "ScreenReaderEnabled"):
@@ -110,37 +99,11 @@ class Reader:
         return self.told([(found[0][0], found[0][1])])[0]
 
     def told(self, objects: Sequence[Reference]) -> list[Accessible]:
-        calls = [
-            call
-            for at in objects
-            for call in (
-                (at, "Accessible", "GetRoleName", "", ()),
-                (at, "", "Get", "ss", (f"{A11Y}Accessible", "Name")),
-                (at, "", "Get", "ss", (f"{A11Y}Accessible", "Description")),
-                (at, "Accessible", "GetState", "", ()),
-                (at, "Accessible", "GetInterfaces", "", ()),
-                (at, "Accessible", "GetChildren", "", ()),
-            )
-        ]
-        answers = self._ask(calls)
-        told = []
-        for place, at in enumerate(objects):
-            mine = answers[6 * place : 6 * place + 6]
-            if not all(mine):
-                continue
-            (role,), (name,), (description,), (states,), (interfaces,), (children,) = mine
-            told.append(
-                Accessible(
-                    at,
-                    role,
-                    name[1],
-                    description[1],
-                    frozenset(_states(states)),
-                    frozenset(each.rpartition(".")[2] for each in interfaces),
-                    tuple((child[0], child[1]) for child in children if child[1] != NOTHING),
-                )
-            )
-        return told
+        properties = [("", "Get", "ss", (f"{A11Y}Accessible", name)) for name in ("Name", "Description")]
+        methods = ("GetRoleName", "GetState", "GetInterfaces", "GetChildren")
+        asked = [*properties, *(("Accessible", method, "", ()) for method in methods)]
+        answers = iter(self._ask([(at, *each) for at in objects for each in asked]))
+        return [_accessible(at, mine) for at in objects if all(mine := list(islice(answers, len(asked))))]
 
     def tree(self, root: Accessible) -> Iterator[Accessible]:
         """An object and all that is shown in it; of tables and lists not the cells."""
@@ -149,11 +112,6 @@ class Reader:
             yield from level
             inner = [child for each in level if not _has_cells(each) for child in each.children]
             level = [each for each in self.told(inner) if each.shown]
-
-    def relations(self, at: Reference) -> dict[int, list[Reference]]:
-        """What an object has to do with others, such as LABELLED_BY, its label."""
-        (answer,) = self._ask([(at, "Accessible", "GetRelationSet", "", ())])
-        return {kind: list(others) for kind, others in answer[0]} if answer else {}
 
     def property(self, at: Reference, interface: str, name: str) -> Any:
         """A property, such as `CurrentValue` of `Value`; None where it has none."""
@@ -204,11 +162,8 @@ class Reader:
                 answers[serial] = message
             else:
                 self._take(message)
-        failed = MessageType.error
-        return [
-            None if answers[serial].header.message_type is failed else answers[serial].body
-            for serial in serials
-        ]
+        received = [answers[serial] for serial in serials]
+        return [None if each.header.message_type is MessageType.error else each.body for each in received]
 
     def _take(self, message: Message) -> None:
         fields = message.header.fields
@@ -217,14 +172,17 @@ class Reader:
             self._received.append(Event((fields[7], fields[1]), _dashed(fields[3]), detail, number, value))
 
 
-@contextmanager
-def reader(session_bus: str) -> Iterator[Reader]:
-    """Somebody who listens to a desk until the end."""
-    made = Reader(session_bus)
-    try:
-        yield made
-    finally:
-        made.close()
+def _accessible(at: Reference, answers: Sequence[Any]) -> Accessible:
+    (name,), (description,), (role,), (states,), (interfaces,), (children,) = answers
+    return Accessible(
+        at,
+        role,
+        name[1],
+        description[1],
+        frozenset(_states(states)),
+        frozenset(each.rpartition(".")[2] for each in interfaces),
+        tuple((child[0], child[1]) for child in children if child[1] != NOTHING),
+    )
 
 
 def _has_cells(told: Accessible) -> bool:

@@ -43,36 +43,24 @@ class Tab:
         return self._pipe.ask(method, parameters, self._session)
 
     def open(self, page: Path) -> None:
-        """Load a file, and wait until all of it is there."""
         self._pipe.events.clear()
         self.ask("Page.navigate", url=page.as_uri())
         self._pipe.until("Page.loadEventFired")
 
     def run(self, script: str) -> Any:
-        """What an expression of JavaScript gives, as JSON has it."""
         asked = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in asked:
             raise RuntimeError(asked["exceptionDetails"]["exception"].get("description", script))
         return asked["result"].get("value")
 
-    def resize(self, width: int, height: int = 900, zoom: float = 1.0) -> None:
-        """Give the page another width in pixels; `zoom`: of all it shows, as by Ctrl and +."""
-        self.ask(
-            "Emulation.setDeviceMetricsOverride",
-            width=round(width / zoom),
-            height=round(height / zoom),
-            deviceScaleFactor=zoom,
-            mobile=False,
-        )
+    def resize(self, width: int) -> None:
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1.0}
+        self.ask("Emulation.setDeviceMetricsOverride", mobile=False, **size)
 
     def prefer(self, scheme: str, medium: str = "") -> None:
         """Let the reader want `light` or `dark`; `medium`: `print` shows the page as it is printed."""
         wishes = [{"name": "prefers-color-scheme", "value": scheme}]
         self.ask("Emulation.setEmulatedMedia", media=medium, features=wishes)
-
-    def picture(self, whole: bool = False) -> bytes:
-        shot = self.ask("Page.captureScreenshot", captureBeyondViewport=whole)
-        return base64.b64decode(shot["data"])
 
     def printed(self) -> bytes:
         pdf = self.ask("Page.printToPDF", preferCSSPageSize=True, printBackground=False)

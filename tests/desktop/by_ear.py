@@ -2,23 +2,19 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from tests.desktop.at_spi import Accessible, Event, Reader, reader
+from tests.desktop.at_spi import Accessible, Event, Reader
 from tests.desktop.desk import Desk, wait_for
 
 _SERVICE = Path("/usr/share/dbus-1/services/org.a11y.Bus.service")
 _MOST_TABS = 90
-_SPOKEN = {
-    "check box": ("checked", "not checked"),
-    "radio button": ("checked", "not checked"),
-    "check menu item": ("checked", "not checked"),
-    "toggle button": ("pressed", "not pressed"),
-}
+_TICKED, _DOWN = ("checked", "not checked"), ("pressed", "not pressed")
+_SPOKEN = {"check box": _TICKED, "radio button": _TICKED, "check menu item": _TICKED, "toggle button": _DOWN}
 """What is said of a state that may be on or off."""
 
 
@@ -66,9 +62,7 @@ class Annotator:
         passed: list[str] = []
         while not self.named(name):
             passed.append(self.received())
-            assert len(passed) < _MOST_TABS, (
-                f"{key} does not come to {name!r}: {[each[:40] for each in passed]}"
-            )
+            assert len(passed) < _MOST_TABS, f"{key} does not come to {name!r}: {passed}"
             self.press(key)
         return self.received()
 
@@ -98,9 +92,12 @@ class Annotator:
 
     def windows(self) -> list[Accessible]:
         """The windows that the keys are for: one, with a menu's that is open."""
-        return wait_for(
-            lambda: [each for each in self._windows() if "active" in each.states and each.shown], "a window"
-        )
+
+        def look() -> list[Accessible]:
+            found = self.reader.told(self.reader.program().children)
+            return [each for each in found if "active" in each.states and each.shown]
+
+        return wait_for(look, "a window")
 
     def said_of(self, told: Accessible) -> str:
         """One thing as a screen reader would say it: name, kind, value, state, description."""
@@ -114,9 +111,6 @@ class Annotator:
         said += [word for word in ("expanded", "read-only", "selected", "has-popup") if word in states]
         said.append("" if "sensitive" in states else "unavailable")
         return ", ".join(part for part in (*said, told.description) if part)
-
-    def _windows(self) -> list[Accessible]:
-        return self.reader.told(self.reader.program().children)
 
     def _found(self) -> list[Accessible]:
         self._listen()
@@ -138,5 +132,5 @@ def somebody(desk: Desk) -> Iterator[Annotator]:
     """A person who sits down at a desk before a program is started there; skipped where none can hear."""
     if not _SERVICE.exists():
         pytest.skip("nothing is heard without at-spi2-core (make test-desktop installs it)")
-    with reader(desk.environment["DBUS_SESSION_BUS_ADDRESS"]) as hearing:
+    with closing(Reader(desk.environment["DBUS_SESSION_BUS_ADDRESS"])) as hearing:
         yield Annotator(desk, hearing)

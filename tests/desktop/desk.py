@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from PIL import Image, ImageGrab
 
@@ -84,10 +84,8 @@ class Desk:
 
     def tool(self, *words: str, may_fail: bool = False) -> str:
         """What a program prints that is run on this desk."""
-        done = subprocess.run(
-            words, env=self.environment, capture_output=True, text=True, check=not may_fail, timeout=PATIENCE
-        )
-        return done.stdout
+        how: dict[str, Any] = {"env": self.environment, "timeout": PATIENCE, "text": True}
+        return str(subprocess.run(words, capture_output=True, check=not may_fail, **how).stdout)
 
 
 @contextmanager
@@ -104,47 +102,37 @@ def desk(folder: Path, size: tuple[int, int] = SIZE) -> Iterator[Desk]:
         }
         folder.chmod(0o700)
         environment["DBUS_SESSION_BUS_ADDRESS"] = stack.enter_context(_bus(environment))
-        stack.enter_context(_ended(["openbox", "--sm-disable"], environment))
+        stack.enter_context(_ended("openbox", "--sm-disable", env=environment))
         made = Desk(display, environment)
         # It is the window manager that says how many desktops there are: before it there are none.
-        wait_for(
-            lambda: int(made.tool("xdotool", "get_num_desktops", may_fail=True) or 0), "a window manager"
-        )
+        count = ("xdotool", "get_num_desktops")
+        wait_for(lambda: int(made.tool(*count, may_fail=True) or 0), "a window manager")
         yield made
 
 
 @contextmanager
 def _screen(size: tuple[int, int]) -> Iterator[str]:
     reading, writing = os.pipe()
-    options = ["-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset", "-nolisten", "tcp"]
-    command = ["Xvfb", "-displayfd", str(writing), *options]
-    with subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL) as server:
+    options = ("-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset", "-nolisten", "tcp")
+    with _ended("Xvfb", "-displayfd", str(writing), *options, pass_fds=[writing]):
         os.close(writing)
-        try:
-            with os.fdopen(reading) as number:
-                yield f":{number.readline().strip()}"
-        finally:
-            server.terminate()
+        with os.fdopen(reading) as number:
+            yield f":{number.readline().strip()}"
 
 
 @contextmanager
 def _bus(environment: dict[str, str]) -> Iterator[str]:
-    command = ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address"]
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as bus:
-        try:
-            assert bus.stdout is not None
-            yield bus.stdout.readline().strip()
-        finally:
-            bus.terminate()
+    options = ("--session", "--nofork", "--nopidfile", "--print-address")
+    with _ended("dbus-daemon", *options, env=environment, stdout=subprocess.PIPE) as bus:
+        assert bus.stdout is not None
+        yield bus.stdout.readline().decode().strip()
 
 
 @contextmanager
-def _ended(command: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
+def _ended(*command: str, **how: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that runs until the end; what it says is dropped, but for what `how` keeps."""
+    how = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **how}
+    with subprocess.Popen(command, **how) as process:
         try:
             yield process
         finally:

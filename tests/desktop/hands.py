@@ -50,14 +50,11 @@ def patches(
         patch = Patch(columns.start, rows.start, columns.stop, rows.stop)
         share = (numbered[rows, columns] == number).mean()  # a frame is no patch
         large = patch.right - patch.left >= least[0] and patch.bottom - patch.top >= least[1]
-        if large and share > 0.4 and (inside is None or _contains(inside, patch)):
+        across = inside is None or inside.left <= patch.left < patch.right <= inside.right
+        down = inside is None or inside.top <= patch.top < patch.bottom <= inside.bottom
+        if large and share > 0.4 and across and down:
             found.append(patch)
     return sorted(found, key=lambda patch: (patch.middle[1] // 8, patch.left))
-
-
-def _contains(outer: Patch, inner: Patch) -> bool:
-    across = outer.left <= inner.left and inner.right <= outer.right
-    return across and outer.top <= inner.top and inner.bottom <= outer.bottom
 
 
 def _differ(before: Image.Image, now: Image.Image) -> bool:
@@ -85,7 +82,6 @@ class Hands:
         return seen
 
     def keys(self, *keys: str) -> Image.Image:
-        """Press keys one after the other that change what is to be seen; what that is then."""
         before = self.desk.picture()
         self.desk.press(*keys)
         wait_for(lambda: _differ(before, self.desk.picture()), f"anything new after {' '.join(keys)}")
@@ -101,7 +97,6 @@ class Hands:
         self.desk.click(*found[which].middle)
 
     def name_file(self, dialog: str, path: Path) -> None:
-        """Give a file dialog, once it is there, a path."""
         self.desk.window(dialog)
         self.rest()
         self.desk.press("ctrl+a")
@@ -109,10 +104,8 @@ class Hands:
         self.keys("Return")
 
     def judged(self, home: Path, items: int) -> None:
-        """Wait until the only run of a home has so many items, and the title says no more how far it is.
-
-        That it ever said so is not waited for: a short run may be over before the first look.
-        """
+        """Wait until the only run of a home has so many items, and the title says no more how far it is."""
+        # That it ever said so is not waited for: a short run may be over before the first look.
         store = home / "data" / "runs.sqlite"
         wait_for(lambda: _items_of(store) == items, f"{items} judged items", 5 * PATIENCE)
         wait_for(lambda: not self.desk.windows("%.*Tiebreak"), "the end of the run")

@@ -15,13 +15,11 @@ _JUDGING = 300  # seconds at the most, on a computer that does much else
 
 @pytest.fixture
 def annotator(a_desk: Desk) -> Iterator[Annotator]:
-    """Somebody who hears a desk, before there is anything to hear."""
     with somebody(a_desk) as made:
         yield made
 
 
 def judge(annotator: Annotator) -> None:
-    """The first items of the dataset that is open."""
     annotator.press("ctrl+2")
     annotator.tab_to("Run (Ctrl+R)")
     assert annotator.tab_to("All items") == "All items, combo box, Which items to judge"
@@ -67,7 +65,6 @@ def review(annotator: Annotator) -> None:
 
 
 def export(annotator: Annotator, target: Path) -> None:
-    """Write the submission through its dialog."""
     annotator.lead_to("File, text", "ctrl+e")
     assert annotator.window().startswith("Export run 1")
     annotator.press("ctrl+a")

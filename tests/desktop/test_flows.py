@@ -1,6 +1,5 @@
-"""What people do with the program from the first start to the file that they hand in, by keys and mouse.
-
-What comes out is read from the files that the program wrote; the window is compared with stored pictures.
+"""What people do with the program from the first start to the file that they hand in, by keys and mouse: what
+comes out is read from the files that the program wrote, the window is compared with stored pictures.
 """
 
 import csv
@@ -128,9 +127,8 @@ def test_a_file_with_columns_of_its_own_is_understood_judged_and_exported(
 
 
 def test_candidates_are_judged_and_ranked(a_desk: Desk, tmp_path: Path, pictures: LoosePictures) -> None:
-    hands = Hands(a_desk)
+    hands, written = Hands(a_desk), tmp_path / "ranking.json"
     dataset = _first_of("demo-candidates.tsv", 24, tmp_path)
-    written = tmp_path / "ranking.json"
     with a_desk.program(str(dataset), home=tmp_path):
         a_desk.window(dataset.name)
         hands.rest()
@@ -190,7 +188,6 @@ def _labels(submission: Submission) -> list[tuple[str, list[HumanLabel | None]]]
 
 
 def _first_of(example: str, items: int, folder: Path) -> Path:
-    """A file with the first items of an example."""
     lines = (EXAMPLES / example).read_bytes().splitlines(keepends=True)
     path = folder / f"first-{example}"
     path.write_bytes(b"".join(lines[: items + 1]))
@@ -210,9 +207,6 @@ def _foreign_file(folder: Path) -> tuple[Path, list[str]]:
 
 
 def _command(home: Path, *words: str) -> str:
-    """What a command of the program prints that has this home."""
     environment = {**os.environ, "TIEBREAK_HOME": str(home)}
     command = [sys.executable, str(ROOT / "main.py"), *words]
-    return subprocess.run(
-        command, env=environment, cwd=home, capture_output=True, check=True, encoding="utf-8"
-    ).stdout
+    return subprocess.check_output(command, env=environment, cwd=home, encoding="utf-8")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,6 @@ pytestmark = pytest.mark.skipif(
     not found_browser(), reason="there is no Chromium (make test-desktop installs it)"
 )
 WIDTHS = (320, 360, 480, 768, 1024, 1280, 1600)
-SCHEMES = ("light", "dark")
 # The width between the margins of a page of A4, in CSS pixels: upright, and across for the widest tables.
 PAPER, ACROSS = (round((width - 2 * 14) / 25.4 * 96) for width in (210, 297))
 LEAST_CONTRAST = 4.5
@@ -126,23 +126,13 @@ def browser() -> Iterator[Tab]:
 @pytest.fixture(scope="module")
 def reports(demo_store: Path, demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    asked = ("--store", demo_store, "--by", "length", "--by", "label", "--weights", "quality=0.6,safety=0.4")
     made = {name: folder / f"{name}.html" for name in REPORTS}
-    done = run_here(
-        "report",
-        "1",
-        "--gold",
-        demo_gold,
-        "--out",
-        made["of a run"],
-        "--curve",
-        *asked[:-1],
-        "overall_quality=0.6,safety=0.4",
-    )
-    assert done.returncode == 0, done.stderr
+    weights = ("--weights", "overall_quality=0.6,safety=0.4")
+    more = ("--store", demo_store, "--curve", "--by", "length", "--by", "label", *weights)
     submission = demo_store.with_name("submission.tsv")
-    done = run_here("report", submission, "--gold", demo_gold, "--out", made["of a submission"])
-    assert done.returncode == 0, done.stderr
+    for what, words in (("of a run", ("1", *more)), ("of a submission", (submission,))):
+        done = run_here("report", *words, "--gold", demo_gold, "--out", made[what])
+        assert done.returncode == 0, done.stderr
     made["of foreign names"].write_text(_of_foreign_names(folder), encoding="utf-8")
     return made
 
@@ -151,31 +141,24 @@ def _of_foreign_names(folder: Path) -> str:
     """The most criteria, four candidates of long names, texts that other pages would run or turn round."""
     criteria = [f"criterion_{number}_{LONG}"[:60] for number in range(24)]
     texts = [FOREIGN[place % len(FOREIGN)] for place in range(40)]
-    human = {
-        name: [(A, B, GOOD, BAD)[(place + shift) % 4] for place in range(40)]
-        for shift, name in enumerate(criteria)
-    }
+    labels = [A, B, GOOD, BAD] * 11
+    human = {name: labels[shift % 4 :][:40] for shift, name in enumerate(criteria)}
     asked = replace(ELOQUENT, criteria=tuple(Criterion(name, LONG) for name in criteria))
     outputs = [(text, text[::-1]) for text in texts]
-    gold = dataset(
-        human, instructions=[f"{place}. {text}" for place, text in enumerate(texts)], outputs=outputs
-    )
     names = [f"{one}{LONG}" for one in "mnop"]
+    others = {
+        "candidate_a": names * 10,
+        "candidate_b": [names[(place + 1 + place // 20) % 4] for place in range(40)],
+        "part": [FOREIGN[place % 3] for place in range(40)],
+    }
+    instructions = [f"{place}. {text}" for place, text in enumerate(texts)]
     gold = replace(
-        gold,
+        dataset(human, instructions=instructions, outputs=outputs),
         path=Path(f"{LONG}.tsv"),
         rubric=asked,
-        others=text_table(
-            {
-                "candidate_a": [names[place % 4] for place in range(40)],
-                "candidate_b": [names[(place + 1 + place // 20) % 4] for place in range(40)],
-                "part": [FOREIGN[place % 3] for place in range(40)],
-            }
-        ),
+        others=text_table(others),
     )
-    said = {
-        name: [(SURE_A, SURE_B, SURE_GOOD, RATHER_A)[place % 4] for place in range(40)] for name in criteria
-    }
+    said = {name: [SURE_A, SURE_B, SURE_GOOD, RATHER_A] * 10 for name in criteria}
     judge = stored_run(folder, gold, said, dict.fromkeys(criteria, FOREIGN[1]), model_name=LONG, rubric=asked)
     found = match(judge, gold)
     weights = {name: 1 / len(criteria) for name in criteria}
@@ -193,14 +176,11 @@ def page(request: pytest.FixtureRequest, browser: Tab, reports: dict[str, Path])
     return browser
 
 
-def test_it_asks_for_nothing_but_itself_and_nothing_goes_wrong(page: Tab) -> None:
+def test_it_asks_for_nothing_but_itself_and_is_told_to_those_who_do_not_see_it(page: Tab) -> None:
     (address,) = page.asked_for()
     assert address.startswith("file:")
     assert page.complaints() == []
     assert page.run("document.scripts.length") == 0
-
-
-def test_its_parts_are_told_to_those_who_do_not_see_it(page: Tab) -> None:
     assert page.run(FAULTS) == []
 
 
@@ -219,11 +199,9 @@ def test_letters_of_twice_the_size_fit_too(page: Tab) -> None:
 
 
 def test_all_letters_stand_out_from_their_ground(page: Tab) -> None:
-    for scheme in SCHEMES:
-        page.prefer(scheme)
-        assert (scheme, page.run(f"{LOW_CONTRAST}({LEAST_CONTRAST})")) == (scheme, [])
-        page.prefer(scheme, "print")
-        assert (scheme, page.run(f"{LOW_CONTRAST}({LEAST_CONTRAST})")) == (scheme, [])
+    for scheme, medium in product(("light", "dark"), ("", "print")):
+        page.prefer(scheme, medium)
+        assert (scheme, medium, page.run(f"{LOW_CONTRAST}({LEAST_CONTRAST})")) == (scheme, medium, [])
 
 
 def test_on_paper_no_table_is_cut(page: Tab) -> None:

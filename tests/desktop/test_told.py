@@ -1,6 +1,5 @@
-"""Every control of every page, and of the dialogs that keys open, as it is told to a screen reader.
-
-What is told without a desktop of all dialogs, `tests/gui/window/test_whole_window.py` looks at.
+"""Every control of every page, and of the dialogs that keys open, as it is told to a screen reader; what is
+told without a desktop of all dialogs, `tests/gui/window/test_whole_window.py` looks at.
 """
 
 import os
@@ -16,6 +15,7 @@ from tests.desktop.desk import ROOT, Desk, wait_for
 from tests.gui.told import wrong_words
 
 _DEMO = str(ROOT / "examples" / "demo.tsv")
+_MAIN = "demo.tsv - Tiebreak"
 _USED = {
     *("push button", "button menu", "check box", "radio button", "combo box", "spin box", "slider", "text"),
     *("page tab", "progress bar", "table", "list", "tree"),
@@ -37,14 +37,9 @@ _BY_ACTION = {"Edit the rubric": "Rubric", "Find the best settings": "best setti
 
 def judged(home: Path) -> None:
     """A run of the first items of the demo, in the store of that home."""
-    command = [sys.executable, str(ROOT / "main.py"), "judge", _DEMO, "--model", "demo", "--items", "12"]
-    subprocess.run(
-        [*command, "--out", str(home / "labels.tsv")],
-        env={**os.environ, "TIEBREAK_HOME": str(home)},
-        check=True,
-        capture_output=True,
-        timeout=600,
-    )
+    words = ["judge", _DEMO, "--model", "demo", "--items", "12", "--out", str(home / "labels.tsv")]
+    environment = {**os.environ, "TIEBREAK_HOME": str(home)}
+    subprocess.run([sys.executable, str(ROOT / "main.py"), *words], env=environment, check=True, timeout=600)
 
 
 def shown(annotator: Annotator) -> Iterator[tuple[Accessible, str]]:
@@ -68,9 +63,8 @@ def wrong(annotator: Annotator) -> list[str]:
             continue  # Qt tells so of what holds tabs, which hands the keys to them
         alike[(str(told), told.description, group)] += 1
         found += [f"{told}: {line}" for line in (*_wrong_with(told), *_wrong_cells(annotator.reader, told))]
-    return found + [
-        f"{count} of {what} in {group!r}" for (what, _, group), count in alike.items() if count > 1
-    ]
+    twice = [(count, what, group) for (what, _, group), count in alike.items() if count > 1]
+    return found + [f"{count} of {what} in {group!r}" for count, what, group in twice]
 
 
 def _wrong_with(told: Accessible) -> Iterator[str]:
@@ -93,11 +87,10 @@ def _wrong_cells(reader: Reader, told: Accessible) -> Iterator[str]:
     for title in reader.told([(each[0], each[1]) for each in titles if each]):
         yield from (f"the title {title.name!r}: {line}" for line in wrong_words(title.name or "Row"))
     if reader.property(told.at, "Table", "NRows"):
-        cells = [
-            reader.call(told.at, "Table", "GetAccessibleAt", "ii", 0, column) for column in range(columns)
-        ]
+        get = (told.at, "Table", "GetAccessibleAt", "ii", 0)
+        cells = [reader.call(*get, column) for column in range(columns)]
         for cell in reader.told([(each[0], each[1]) for each in cells if each]):
-            yield from (f"the cell {line}" for line in wrong_words(cell.name or "-", "") if "markup" in line)
+            yield from (f"the cell {line}" for line in wrong_words(cell.name or "-") if "markup" in line)
 
 
 def tabs(annotator: Annotator) -> Iterator[str]:
@@ -111,8 +104,13 @@ def tabs(annotator: Annotator) -> Iterator[str]:
         yield ""
 
 
-def opened(annotator: Annotator, title: str) -> None:
+def wrong_in(annotator: Annotator, title: str) -> list[str]:
+    """What is wrong in a dialog that opens, which is closed again."""
     wait_for(lambda: title in annotator.window(), title)
+    found = wrong(annotator)
+    annotator.press("Escape")
+    wait_for(lambda: annotator.window() == _MAIN, "the main window")
+    return found
 
 
 def unfold(annotator: Annotator) -> None:
@@ -128,7 +126,7 @@ def test_every_control_of_each_page_and_dialog_is_told(a_desk: Desk, tmp_path: P
     with somebody(a_desk) as annotator, a_desk.program(_DEMO, home=tmp_path) as program:
         annotator.reader.program()
         annotator.lead_to("Judge, list item")
-        wait_for(lambda: annotator.window() == "demo.tsv - Tiebreak", "the dataset")
+        wait_for(lambda: annotator.window() == _MAIN, "the dataset")
         annotator.lead_to("1, cell", "ctrl+l")
         annotator.lead_to("1, cell, selected", "space")
         annotator.press("Return")
@@ -141,17 +139,11 @@ def test_every_control_of_each_page_and_dialog_is_told(a_desk: Desk, tmp_path: P
         for title, keys in _DIALOGS.items():
             for key in ("ctrl+2", *keys):
                 annotator.press(key)  # one after the other: a menu has to open before its letters are keys
-            opened(annotator, title)
-            found[title] = wrong(annotator)
-            annotator.press("Escape")
-            wait_for(lambda: annotator.window() == "demo.tsv - Tiebreak", "the main window")
+            found[title] = wrong_in(annotator, title)
         for button, title in _BY_ACTION.items():
             annotator.press("ctrl+2")
             annotator.reader.act(next(told.at for told, _ in shown(annotator) if told.name == button))
-            opened(annotator, title)
-            found[title] = wrong(annotator)
-            annotator.press("Escape")
-            wait_for(lambda: annotator.window() == "demo.tsv - Tiebreak", "the main window")
+            found[title] = wrong_in(annotator, title)
         a_desk.press("ctrl+q")
         assert program.wait(60) == 0
     lines = [f"{place}: {line}" for place, wrongs in found.items() for line in wrongs]

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gui.widgets.theme import Colours, ThemeChoice, apply_theme
 from gui.window.start import guard_overrides
 from gui.workspace.state import State
 from gui.workspace.threads import EngineThreads
@@ -27,12 +28,9 @@ for _waiting in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.wai
 
 @pytest.fixture(autouse=True, scope="module")
 def windows_collected() -> Iterator[None]:
-    """What is left of windows that have lived through several tests is cleared away, too, and their look.
-
-    What other files have left for good, as the packages that they used, is not looked through each time.
-    """
+    """What is left of windows that have lived through several tests is cleared away, too, and their look."""
     gc.collect()
-    gc.freeze()
+    gc.freeze()  # what other files have left for good, as the packages that they used
     yield
     gc.collect()
     app = QApplication.instance()
@@ -52,14 +50,20 @@ def closed_windows_ended() -> Iterator[None]:
 
 @pytest.fixture
 def threads(qtbot: QtBot, request: pytest.FixtureRequest) -> Iterator[EngineThreads]:
-    """The lanes, stopped at the end of the test; work with models is done in the process of the tests.
-
-    It is the same work, a second sooner. Tests marked `apart`, and all of the whole window, have it done by
-    processes of their own, as users do.
+    """Stopped at the end of the test. Work with models is done in the process of the tests, a second sooner;
+    for those marked `apart`, and for all of the whole window, by processes of their own, as for users.
     """
     made = EngineThreads(apart=request.node.get_closest_marker("apart") is not None)
     yield made
     assert made.stop()
+
+
+@pytest.fixture(scope="module", params=[ThemeChoice.LIGHT, ThemeChoice.DARK])
+def dressed(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[Colours]:
+    """The colours of each theme in turn, which the application wears."""
+    points = qapp.font().pointSizeF()
+    yield apply_theme(qapp, request.param, 100, points).colours
+    apply_theme(qapp, ThemeChoice.LIGHT, 100, points)
 
 
 @pytest.fixture

@@ -1,28 +1,17 @@
-"""What of a window is cut or covered, widget by widget.
-
-Knows: how much room Qt's widgets ask for. Does not know: what they are for.
-"""
+"""What of a window is cut or covered, widget by widget."""
 
 from collections.abc import Iterator
 from itertools import combinations
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QAbstractItemView,
     QAbstractScrollArea,
-    QAbstractSpinBox,
-    QComboBox,
-    QHeaderView,
     QLabel,
-    QLineEdit,
     QListView,
     QScrollBar,
-    QSizeGrip,
-    QSplitterHandle,
-    QStatusBar,
-    QTabBar,
     QTableView,
     QWidget,
 )
@@ -30,9 +19,11 @@ from PySide6.QtWidgets import (
 from gui.widgets.foreign_text import OneLine
 from gui.widgets.labels import Painted
 
-_OF_TEXT = (QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit)
-_INSIDE_OF_QT = (QAbstractItemView, QAbstractSpinBox, QComboBox, QHeaderView, QLineEdit, QStatusBar, QTabBar)
-_UPON_OTHERS = (QSizeGrip, QSplitterHandle)
+_EDITED = (QtWidgets.QAbstractSpinBox, QtWidgets.QComboBox, QtWidgets.QLineEdit)
+_OF_TEXT = (*_EDITED, QAbstractButton, QLabel)
+_VIEWS = (QtWidgets.QAbstractItemView, QtWidgets.QHeaderView, QtWidgets.QStatusBar, QtWidgets.QTabBar)
+_INSIDE_OF_QT = (*_EDITED, *_VIEWS)
+_UPON_OTHERS = (QtWidgets.QSizeGrip, QtWidgets.QSplitterHandle)
 _LONG = 40  # letters
 
 
@@ -46,8 +37,7 @@ def _seen(root: QWidget) -> Iterator[QWidget]:
     """All that is seen in a widget, but for what Qt itself puts into its own."""
     for part in _parts(root):
         yield part
-        if not isinstance(part, _INSIDE_OF_QT):
-            yield from _seen(part)
+        yield from () if isinstance(part, _INSIDE_OF_QT) else _seen(part)
 
 
 def _parts(widget: QWidget) -> list[QWidget]:
@@ -99,7 +89,6 @@ def _scrolls(bar: QScrollBar) -> bool:
 
 
 def _covered(parent: QWidget) -> Iterator[str]:
-    """Parts of a widget that lie upon each other."""
     if isinstance(parent, (*_INSIDE_OF_QT, QAbstractScrollArea)):
         return
     for one, other in combinations(_parts(parent), 2):
@@ -110,7 +99,6 @@ def _covered(parent: QWidget) -> Iterator[str]:
 
 
 def _cut_tables(view: QWidget) -> Iterator[str]:
-    """Titles and rows of a table that have less room than their texts."""
     if not isinstance(view, QTableView) or not view.model().rowCount():
         return
     header, model = view.horizontalHeader(), view.model()
@@ -135,7 +123,6 @@ def _is_whole_in(tip: object, text: str) -> bool:
 
 
 def _cut_lists(view: QWidget) -> Iterator[str]:
-    """Entries of a list that are not seen whole."""
     if not isinstance(view, QListView) or _scrolls(view.horizontalScrollBar()):
         return
     for row in range(view.model().rowCount()):

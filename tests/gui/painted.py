@@ -1,9 +1,6 @@
-"""The texts that a widget paints, whoever paints them, and how far their letters stand out in a picture.
-
-A widget is painted twice: as SVG, which names every text with its place and its colour, and as a picture
-three times as large, so that the strokes of letters hold pixels of ink alone. The contrast is of the pixels.
-
-Knows: Qt's SVG and pictures. Does not know: what any widget is for, themes.
+"""The texts that a widget paints, whoever paints them, and how far their letters stand out in a picture. It
+is painted twice: as SVG, which names every text with its place and its colour, and as a picture three times
+as large, so that the strokes of letters hold pixels of ink alone. The contrast is of the pixels.
 """
 
 from collections.abc import Iterator
@@ -28,20 +25,9 @@ _SVG = "{http://www.w3.org/2000/svg}"
 
 @dataclass(frozen=True)
 class PaintedText:
-    """A text, where it stands in the widget, and its colour."""
-
     text: str
     place: QRectF
     ink: QColor
-
-
-@dataclass(frozen=True)
-class ReadText:
-    """A text as it is seen: its contrast to the ground around its letters, None where no ink is seen."""
-
-    text: str
-    contrast: float | None
-    of: str
 
 
 def painted_texts(widget: QWidget) -> list[PaintedText]:
@@ -75,8 +61,10 @@ def _painted(group: ElementTree.Element, found: ElementTree.Element) -> PaintedT
     return PaintedText(text, QTransform(*map(float, numbers)).mapRect(place), QColor(found.attrib["fill"]))
 
 
-def read_texts(widget: QWidget) -> Iterator[ReadText]:
-    """The texts that are seen in a widget, but for what cannot be used at the moment."""
+def read_texts(widget: QWidget) -> Iterator[tuple[str, float | None, str]]:
+    """The texts that are seen in a widget, but for what cannot be used at the moment; each with its contrast
+    to the ground around its letters, None where no ink is seen, and of what it is.
+    """
     large = QImage(widget.size() * _LARGER, QImage.Format.Format_RGB32)
     large.setDevicePixelRatio(_LARGER)
     widget.render(large, QPoint())
@@ -91,8 +79,8 @@ def read_texts(widget: QWidget) -> Iterator[ReadText]:
             _LARGER * place.top() : _LARGER * (place.bottom() + 1),
             _LARGER * place.left() : _LARGER * (place.right() + 1),
         ]
-        found = ink_contrast(part.ravel(), painted.ink)
-        yield ReadText(painted.text, found, f"{type(owner).__name__} {owner.accessibleName()[:30]}")
+        of = f"{type(owner).__name__} {owner.accessibleName()[:30]}"
+        yield painted.text, ink_contrast(part.ravel(), painted.ink), of
 
 
 def pixels_of(shown: QImage) -> np.ndarray:
@@ -139,13 +127,11 @@ def hard_to_read(widget: QWidget) -> list[str]:
     """The texts whose letters stand out too little, a line each."""
     texts = list(read_texts(widget))
     assert texts, f"no text is seen in {widget}"
-    unread = [each.text for each in texts if each.contrast is None]
+    unread = [text for text, found, _ in texts if found is None]
     assert len(unread) <= _MOST_UNREAD * len(texts), f"of {len(texts)} texts no ink is seen of {unread}"
+    read = (
+        (found, LEAST_OF_SIGNS if text in _SIGNS else LEAST_OF_TEXT, text, of) for text, found, of in texts
+    )
     return sorted(
-        {
-            f"{each.contrast:.2f} {each.text[:40]!r} in {each.of}"
-            for each in texts
-            if each.contrast is not None
-            and each.contrast < (LEAST_OF_SIGNS if each.text in _SIGNS else LEAST_OF_TEXT)
-        }
+        {f"{found:.2f} {text[:40]!r} in {of}" for found, least, text, of in read if found and found < least}
     )

@@ -1,7 +1,4 @@
-"""What an eye can tell apart in a picture of a window, by the formula of WCAG 2.2 for contrast.
-
-Knows: pictures, colours. Does not know: widgets' insides, themes.
-"""
+"""What an eye can tell apart in a picture of a window, by the formula of WCAG 2.2 for contrast."""
 
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QImage
@@ -9,7 +6,6 @@ from PySide6.QtWidgets import QWidget
 
 
 def picture(widget: QWidget) -> QImage:
-    """A widget as it is painted now."""
     return widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
 
 

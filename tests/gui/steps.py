@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtCore import QAbstractItemModel, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset
@@ -48,20 +49,17 @@ def is_open(workspace: Workspace, run_id: int) -> bool:
 
 
 def run_of(space: Workspace) -> OpenRun:
-    """The run that is open."""
     assert space.run is not None
     return space.run
 
 
 def items_of(space: Workspace) -> Dataset:
-    """The items of the run that is open."""
     assert space.run is not None
     assert space.run.dataset is not None
     return space.run.dataset
 
 
 def dataset_of(space: Workspace) -> Dataset:
-    """The dataset that is open."""
     assert space.dataset is not None
     return space.dataset
 
@@ -88,20 +86,23 @@ def click(widget: QWidget, text: str) -> None:
 
 
 def column(model: QAbstractItemModel, number: int, role: int = Qt.ItemDataRole.DisplayRole) -> list[Any]:
-    """The cells of a column, from above."""
     return [model.index(row, number).data(role) for row in range(model.rowCount())]
 
 
 @contextmanager
 def whole_window(
-    qtbot: QtBot, folder: Path, *files: Path, run: int | None = None, author: str = ""
+    qtbot: QtBot,
+    folder: Path,
+    *files: Path,
+    run: int | None = None,
+    author: str = "",
+    memory: str = "state",
 ) -> Iterator[MainContent]:
-    """The window on the store `runs.sqlite` of a folder, its memory beside it; ended when the test is.
-
-    `files` are open (without any the demo dataset), and so is `run`, as it was when the last window was
-    closed. A run at work is stopped at the end.
+    """A window of 1280 x 720 on the store `runs.sqlite` of a folder, its `memory` beside it. `files` are open
+    (without any the demo dataset), and so is `run`, as it was when the last window was closed. A run at work
+    is stopped at the end.
     """
-    state = State(folder / "state")
+    state = State(folder / memory)
     if author:
         state.set_text("author", author)
     if run is not None:
@@ -120,3 +121,27 @@ def whole_window(
         made.run_control.stop()
         qtbot.waitUntil(lambda: not made.run_control.running)
         end_window(made)
+
+
+def drop(frame: MainWindow, *files: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in files])
+    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
+
+
+def turn_wheel(field: QWidget) -> QWheelEvent:
+    """One step down over its middle; the event, which it may have accepted."""
+    middle = QPointF(field.rect().center())
+    event = QWheelEvent(
+        middle,
+        field.mapToGlobal(middle),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(field, event)
+    return event

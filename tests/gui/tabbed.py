@@ -1,7 +1,4 @@
-"""Which controls the Tab key reaches in a window, which there are, and which come in an order nobody reads.
-
-Knows: Qt's focus and places on the screen. Does not know: what the controls are for, how Tab finds its way.
-"""
+"""Which controls Tab reaches in a window, which there are, and which come in an order that nobody reads."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -75,14 +72,12 @@ def _wrong_with_box(box: QComboBox) -> list[str]:
     purpose, value = box.accessibleName(), box.currentText()
     told = [spoken_name(box), announcements(box, QAccessible.Text.Description)]
     wrong = [] if purpose and any(purpose in each for each in told) else [f"{called(box)} says no purpose"]
-    wrong += (
-        [f"{called(box)} is not {value!r}"] if announcements(box, QAccessible.Text.Value) != value else []
-    )
+    told_value = announcements(box, QAccessible.Text.Value)
+    wrong += [f"{called(box)} is not {value!r}"] if told_value != value else []
     return wrong + ([f"{purpose!r} says the value, too"] if value and purpose.endswith(f": {value}") else [])
 
 
 def _turned(ring: list[QWidget], first: QWidget) -> list[QWidget]:
-    """A ring from another place on."""
     place = ring.index(first)
     return [*ring[place:], *ring[:place]]
 
@@ -91,10 +86,8 @@ def _first(reached: Sequence[QWidget]) -> QWidget:
     """The one at the left of the first row."""
     places = {each: _seen(each) for each in reached if not _seen(each).isEmpty()}
     highest = min(places.values(), key=QRect.top)
-    return min(
-        (each for each in places if places[each].top() <= highest.center().y()),
-        key=lambda each: places[each].left(),
-    )
+    row = [each for each in places if places[each].top() <= highest.center().y()]
+    return min(row, key=lambda each: places[each].left())
 
 
 def out_of_order(reached: Sequence[QWidget]) -> list[str]:
@@ -118,21 +111,17 @@ def _is_before(one: QWidget, other: QWidget) -> bool:
 
 
 def _seen(widget: QWidget) -> QRect:
-    """What is seen of a control, on the screen."""
     place = widget.visibleRegion().boundingRect()
     return QRect(widget.mapToGlobal(QPoint(0, 0)) + place.topLeft(), place.size())
 
 
 def spoken_name(widget: QWidget) -> str:
-    """What a screen reader is told that a control is called."""
     return announcements(widget, QAccessible.Text.Name)
 
 
 def announcements(widget: QWidget, what: QAccessible.Text) -> str:
-    """What a screen reader is told of a control."""
     return QAccessible.queryAccessibleInterface(widget).text(what)
 
 
 def called(widget: QWidget) -> str:
-    """A control by its kind and its name."""
     return f"{type(widget).__name__} {spoken_name(widget)[:60]!r}"

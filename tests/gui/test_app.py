@@ -23,14 +23,8 @@ sys.exit(app.open_window())
 
 def start(home: Path, fill: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "TIEBREAK_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM.replace("FILL", fill)],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    command = [sys.executable, "-c", PROGRAM.replace("FILL", fill)]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=120)
 
 
 @pytest.mark.slow

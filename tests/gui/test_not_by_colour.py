@@ -1,10 +1,10 @@
 """What a colour says of a label a letter, a pattern or a line says, too; and each colour is seen at all."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QCheckBox, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
@@ -17,21 +17,12 @@ from gui.results.weighted_scoring_panel import MarginChart, WinBars
 from gui.widgets.fields import Slider
 from gui.widgets.label_mark import LETTERS, ShareBar, paint_label, paint_share
 from gui.widgets.prompt_pane import InkSample, PromptPane, ShownPrompt
-from gui.widgets.theme import Colours, ThemeChoice, apply_theme
+from gui.widgets.theme import Colours
 from gui.widgets.views import ListView
 from tests.gui.painted import hard_to_read, painted_texts, pixels_of
-from tests.gui.seen import contrast, edge_contrast, picture
+from tests.gui.seen import contrast, edge_contrast, highest_contrast, picture
 
-BOTH = pytest.mark.parametrize("theme", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 EVERY: tuple[HumanLabel | None, ...] = (*HUMAN_LABELS, None)
-Dressed = Callable[[ThemeChoice], Colours]
-
-
-@pytest.fixture
-def dressed(qapp: QApplication) -> Iterator[Dressed]:
-    points = qapp.font().pointSizeF()
-    yield lambda theme: apply_theme(qapp, theme, 100, points).colours
-    apply_theme(qapp, ThemeChoice.LIGHT, 100, points)
 
 
 def shown(qtbot: QtBot, made: QWidget, width: int = 400, height: int = 260) -> QWidget:
@@ -45,16 +36,10 @@ def texts(made: QWidget) -> list[str]:
     return [each.text for each in painted_texts(made)]
 
 
-def weighed() -> WeightedResult:
-    """Twice as many wins of A as of B, ties in the first bin."""
-    bins = [(0, 0, 4), *([(4, 2, 0)] * (MARGIN_BINS - 1))]
-    rates = {"A": (0.6, None), "B": (0.3, None), "tie": (0.1, None)}
-    return WeightedResult(0.5, 100, 0, rates, 5.0, bins)
-
-
-def most_frequent(shown: QImage, place: QRect) -> QColor:
-    kinds, counts = np.unique(pixels_of(shown.copy(place)), return_counts=True)
-    return QColor(int(kinds[counts.argmax()]))
+# Twice as many wins of A as of B, ties in the first bin.
+BINS = [(0, 0, 4), *([(4, 2, 0)] * (MARGIN_BINS - 1))]
+RATES = {"A": (0.6, None), "B": (0.3, None), "tie": (0.1, None)}
+WEIGHED = WeightedResult(0.5, 100, 0, RATES, 5.0, BINS)
 
 
 def patterned(part: QImage) -> float:
@@ -63,37 +48,29 @@ def patterned(part: QImage) -> float:
     return float(1 - counts.max() / counts.sum())
 
 
-@BOTH
 @pytest.mark.parametrize("label", EVERY, ids=str)
 @pytest.mark.parametrize("paint", [paint_label, paint_share])
 def test_the_mark_of_a_label_stands_out_and_its_letter_from_it(
-    dressed: Dressed, theme: ThemeChoice, label: HumanLabel | None, paint: Callable[..., None]
+    dressed: Colours, label: HumanLabel | None, paint: Callable[..., None]
 ) -> None:
-    used, palette = dressed(theme), QApplication.palette()
-    for ground in (used.panel, used.field, used.window, used.hover):
+    for ground in (dressed.panel, dressed.field, dressed.window, dressed.hover):
         drawn = QImage(80, 80, QImage.Format.Format_RGB32)
         drawn.fill(QColor(ground))
         painter = QPainter(drawn)
-        paint(painter, QRectF(10, 10, 60, 60), label, palette)
+        paint(painter, QRectF(10, 10, 60, 60), label, QApplication.palette())
         painter.end()
-        mark = most_frequent(drawn, QRect(15, 15, 50, 50))
+        kinds, counts = np.unique(pixels_of(drawn.copy(15, 15, 50, 50)), return_counts=True)
+        mark = QColor(int(kinds[counts.argmax()]))
         assert contrast(mark, QColor(ground)) >= 3
-        letter = max(
-            (QColor(int(each)) for each in np.unique(pixels_of(drawn.copy(15, 15, 50, 50)))),
-            key=lambda each: contrast(each, mark),
-        )
-        assert contrast(letter, mark) >= 4.5
+        assert max(contrast(QColor(int(each)), mark) for each in kinds) >= 4.5  # its letter
 
 
-@BOTH
-def test_bars_and_their_legends_have_the_letters_of_labels(
-    qtbot: QtBot, dressed: Dressed, theme: ThemeChoice
-) -> None:
-    dressed(theme)
+@pytest.mark.usefixtures("dressed")
+def test_bars_and_their_legends_have_the_letters_of_labels(qtbot: QtBot) -> None:
     bar, legend, wins = ShareBar("Safety"), LabelLegend(), WinBars()
     bar.show_counts(dict.fromkeys(EVERY, 1))
     legend.show_labels(HUMAN_LABELS)
-    wins.show_weighed(weighed())
+    wins.show_weighed(WEIGHED)
     for made in (bar, legend, wins):
         shown(qtbot, made, 400, made.sizeHint().height())
         assert hard_to_read(made) == []
@@ -102,13 +79,10 @@ def test_bars_and_their_legends_have_the_letters_of_labels(
     assert {LETTERS[label] for label in (Preference.A, Tie.TIE, Preference.B)} < set(texts(wins))
 
 
-@BOTH
-def test_parts_of_the_histogram_differ_without_colours(
-    qtbot: QtBot, dressed: Dressed, theme: ThemeChoice
-) -> None:
+def test_parts_of_the_histogram_differ_without_colours(qtbot: QtBot, dressed: Colours) -> None:
     """A is plain, B has lines and ties have dots of another grey; the legend says which is which."""
-    used, made = dressed(theme), MarginChart()
-    made.show_weighed(weighed())
+    made = MarginChart()
+    made.show_weighed(WEIGHED)
     shown(qtbot, made, 500, 300)
     assert {"tie", "A wins", "B wins"} <= set(texts(made))
     place = made._place().toRect()
@@ -124,8 +98,7 @@ def test_parts_of_the_histogram_differ_without_colours(
     assert 0.05 < patterned(of_b) < 0.5
     assert 0.05 < patterned(of_tie) < 0.5
     assert hard_to_read(made) == []
-    ground = QColor(used.panel)
-    assert contrast(QColor(used.of_label(Preference.B)), ground) >= 3
+    assert contrast(QColor(dressed.of_label(Preference.B)), QColor(dressed.panel)) >= 3
 
 
 def test_texts_of_a_prompt_have_lines_of_their_own(qtbot: QtBot) -> None:
@@ -143,18 +116,14 @@ def test_texts_of_a_prompt_have_lines_of_their_own(qtbot: QtBot) -> None:
         style = cursor.charFormat()
         looks.append((style.underlineStyle(), style.fontItalic(), style.fontWeight()))
     assert len(set(looks)) == len(sources)
-    lines = {_line_of(InkSample(source)) for source in foreign}
+    samples = [InkSample(source) for source in foreign]
+    sheets = [sample._label.styleSheet() for sample in samples]
+    lines = {sheet.partition("border-bottom: 2px ")[2].partition(" ")[0] for sheet in sheets}
     assert len(lines) == len(foreign)
 
 
-def _line_of(sample: InkSample) -> str:
-    sheet = sample._label.styleSheet()
-    return sheet.partition("border-bottom: 2px ")[2].partition(" ")[0]
-
-
-@BOTH
-def test_what_is_chosen_has_a_bar_at_its_left(qtbot: QtBot, dressed: Dressed, theme: ThemeChoice) -> None:
-    dressed(theme)
+@pytest.mark.usefixtures("dressed")
+def test_what_is_chosen_has_a_bar_at_its_left(qtbot: QtBot) -> None:
     view = ListView()
     view.addItems(["one", "two"])
     view.setCurrentRow(1)
@@ -166,10 +135,9 @@ def test_what_is_chosen_has_a_bar_at_its_left(qtbot: QtBot, dressed: Dressed, th
     assert contrast(bar, seen.pixelColor(other.left() + 1, other.center().y())) >= 3
 
 
-@BOTH
-def test_parts_of_controls_stand_out(qtbot: QtBot, dressed: Dressed, theme: ThemeChoice) -> None:
+@pytest.mark.usefixtures("dressed")
+def test_parts_of_controls_stand_out(qtbot: QtBot) -> None:
     """The box of a check mark, and the mark in it, the handles of a slider and of a scroll bar."""
-    dressed(theme)
     box, slider, area = QCheckBox(), Slider(Qt.Orientation.Horizontal), QScrollArea()
     inside = QWidget()
     inside.resize(50, 2000)
@@ -178,16 +146,11 @@ def test_parts_of_controls_stand_out(qtbot: QtBot, dressed: Dressed, theme: Them
         shown(qtbot, made, *size)
     seen = picture(box)
     middle = box.rect().center()
-    left = QRect(0, middle.y(), 14, 1)
-    assert min(edge_contrast(seen, left.topLeft(), left.topRight())) >= 3
+    assert min(edge_contrast(seen, QPoint(0, middle.y()), QPoint(13, middle.y()))) >= 3
     box.setChecked(True)
     marked, ground = picture(box), QColor(seen.pixel(8, middle.y()))
-    mark = max(
-        (marked.pixelColor(x, y) for x in range(4, 14) for y in range(middle.y() - 5, middle.y() + 5)),
-        key=lambda each: contrast(each, ground),
-    )
-    assert contrast(mark, ground) >= 3
-    row, handle = slider.height() // 2, picture(slider)
-    assert edge_contrast(handle, QRect(0, row - 5, 1, 1).topLeft(), QRect(7, row - 5, 1, 1).topLeft())[0] >= 3
+    assert highest_contrast(marked.copy(4, middle.y() - 5, 10, 10), ground) >= 3
+    row = slider.height() // 2 - 5
+    assert edge_contrast(picture(slider), QPoint(0, row), QPoint(7, row))[0] >= 3
     bar = picture(area.verticalScrollBar())
     assert contrast(bar.pixelColor(6, 12), bar.pixelColor(6, bar.height() - 3)) >= 3

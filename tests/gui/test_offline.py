@@ -5,7 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.commands import ROOT
+
 HOOK = """
 import os, sys
 
@@ -62,14 +63,8 @@ def test_the_window_opens_no_socket(demo_gold: Path, tmp_path: Path, demo_tried:
     hook.mkdir()
     (hook / "sitecustomize.py").write_text(HOOK.format(seen=str(seen)), encoding="utf-8")
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(hook)}
-    done = subprocess.run(
-        [sys.executable, "-c", STUDY, str(few)],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-c", STUDY, str(few)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "judged 1\n"
     assert set(seen.read_text("utf-8")) == {"0", "1"}  # the window, and what judged for it

@@ -1,7 +1,4 @@
-"""A real instruction model, with its own vocabulary, template and probabilities.
-
-It cannot judge, so what is tested is the machinery, and that the program says so.
-"""
+"""A real instruction model that cannot judge: what is tested is the machinery, and that it is said so."""
 
 import os
 import threading
@@ -9,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,6 +39,7 @@ from gui.judge.run_control import RunControl, default_setup
 from gui.workspace.workspace import Workspace
 from models.smollm2 import SMOLLM2, FetchError, bring
 from tests.commands import run, start, wait_until
+from tests.gui.steps import run_of
 
 pytestmark = pytest.mark.models
 
@@ -54,7 +53,6 @@ TOLERANCE = 0.3
 
 @pytest.fixture
 def smollm2(brought: Path, tried_before: Callable[[Path], Path]) -> Path:
-    """The file of the model, as on any day but the first."""
     return tried_before(brought)
 
 
@@ -151,16 +149,13 @@ def test_special_tokens_in_a_response_are_read_as_text(smollm2: Path) -> None:
         for item in (ITEM, hostile):
             trunk = tokenize_prompt(build_prompt(item, Order.AB, ONE), template).trunk
             counts.append(sum(token in control for token in trunk))
-    assert counts[0] > 0
-    assert counts[0] == counts[1]
+    assert counts[0] == counts[1] > 0
 
 
 # Judging
 
 
-def test_long_development_items_are_judged_and_explained(
-    smollm2: Path, shared_data: Path, tmp_path: Path
-) -> None:
+def test_long_items_are_judged_and_explained(smollm2: Path, shared_data: Path, tmp_path: Path) -> None:
     dataset = load_dataset(shared_data / "eloquent" / "validation.tsv").head(1)
     settings = JudgeSettings(context=4096, max_explanation_tokens=60)
     results = judged(plan_of(smollm2, dataset, settings), tmp_path / "runs.sqlite")
@@ -184,9 +179,7 @@ def test_a_rounder_cache_moves_probabilities_little(smollm2: Path, short_items: 
     assert np.abs(np.array(rows[0]) - np.array(rows[1])).max() < 0.1
 
 
-def test_what_does_not_fit_is_named_and_shortened_where_that_is_wanted(
-    smollm2: Path, shared_data: Path, tmp_path: Path
-) -> None:
+def test_what_does_not_fit_is_named_or_shortened(smollm2: Path, shared_data: Path, tmp_path: Path) -> None:
     dataset = load_dataset(shared_data / "eloquent" / "validation.tsv").head(1)
     narrow = replace(LABELS, context=768)
     whole = judged(plan_of(smollm2, dataset, narrow), tmp_path / "whole.sqlite")
@@ -197,9 +190,7 @@ def test_what_does_not_fit_is_named_and_shortened_where_that_is_wanted(
     assert shortened.judged[0].shortening is not None
 
 
-def test_a_killed_run_goes_on_to_the_same_submission(
-    smollm2: Path, short_items: Path, tmp_path: Path
-) -> None:
+def test_a_killed_run_ends_in_the_same_submission(smollm2: Path, short_items: Path, tmp_path: Path) -> None:
     few = ["--mode", "labels", "--criteria", "safety", "--threads", 1]
 
     def arguments(name: str) -> list[object]:
@@ -233,21 +224,13 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
     qtbot: QtBot, workspace: Workspace, smollm2: Path, short_items: Path
 ) -> None:
     control = RunControl(workspace)
-    setup = replace(
-        default_setup(),
-        dataset_path=short_items,
-        model_path=smollm2,
-        mode=Mode.LABELS,
-        criteria=ONE.names,
-        threads=1,
-    )
+    asked: dict[str, Any] = {"mode": Mode.LABELS, "criteria": ONE.names, "threads": 1}
+    setup = replace(default_setup(), dataset_path=short_items, model_path=smollm2, **asked)
     with qtbot.waitSignal(control.health_seen, timeout=180_000) as seen:
         control.start(setup)
-    qtbot.waitUntil(lambda: not control.running, timeout=30_000)
     (health,) = seen.args
     assert health.verdict is HealthVerdict.DOES_NOT_JUDGE
-    qtbot.waitUntil(lambda: workspace.run is not None, timeout=30_000)
-    assert workspace.run is not None
-    found = run_health(workspace.run.results)
+    qtbot.waitUntil(lambda: not control.running and workspace.run is not None, timeout=30_000)
+    found = run_health(run_of(workspace).results)
     assert found.verdict is HealthVerdict.DOES_NOT_JUDGE
     assert {Sign.ANSWER_MASS, Sign.FLIPPED} <= {symptom.sign for symptom in found.symptoms}

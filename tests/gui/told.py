@@ -1,7 +1,4 @@
-"""What a control has to tell those who do not see it: rules for a test on a desktop and for one without.
-
-Knows: names, descriptions. Does not know: where they come from, Qt.
-"""
+"""What a control has to tell those who do not see it: rules for a test on a desktop and for one without."""
 
 import re
 

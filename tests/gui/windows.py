@@ -1,7 +1,4 @@
-"""How a test lets go of a whole window, and what one that was killed leaves.
-
-Knows: when Qt has ended a window, which files are its own. Does not know: what is in it.
-"""
+"""How a test lets go of a whole window, and what one that was killed leaves."""
 
 import shutil
 

@@ -13,18 +13,26 @@ HOSTILE = '<b>x</b><img src="file:///etc/passwd"><a href="http://x.y">z</a> <|eo
 SHOWN = '<b>x</b><img src="file:///etc/passwd"><a href="http://x.y">z</a> <|eot_id|> \\u202eabc\\x1b[31m'
 
 
-def fragments(document: QTextDocument) -> list[tuple[str, bool, bool]]:
-    """Text, is a link, is an image, of all pieces of a document."""
+def active(document: QTextDocument) -> list[str]:
+    """All that is a link or an image in a document."""
     found = []
     block = document.begin()
     while block.isValid():
         pieces = block.begin()
         while not pieces.atEnd():
             style = pieces.fragment().charFormat()
-            found.append((pieces.fragment().text(), style.isAnchor(), style.isImageFormat()))
+            if style.isAnchor() or style.isImageFormat():
+                found.append(pieces.fragment().text())
             pieces += 1
         block = block.next()
     return found
+
+
+@pytest.fixture
+def pane(qtbot: QtBot) -> TextPane:
+    made = TextPane("Response A")
+    qtbot.addWidget(made)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -47,16 +55,10 @@ def fragments(document: QTextDocument) -> list[tuple[str, bool, bool]]:
         ("1. one\n2. two", "one\ntwo"),
     ],
 )
-def test_markdown_is_shown_without_html_links_or_images(
-    qapp: QApplication, markdown: str, shown: str
-) -> None:
+def test_markdown_is_shown_without_html_links_images(qapp: QApplication, markdown: str, shown: str) -> None:
     document = markdown_document(markdown)
     assert document.toPlainText().strip() == shown
-    assert not any(link or image for _, link, image in fragments(document))
-
-
-def test_a_block_of_properties_at_the_beginning_is_shown(qapp: QApplication) -> None:
-    assert "title: mine" in markdown_document("---\ntitle: mine\n---\nbody").toPlainText()
+    assert active(document) == []
 
 
 def test_markdown_keeps_its_looks(qapp: QApplication) -> None:
@@ -64,6 +66,8 @@ def test_markdown_keeps_its_looks(qapp: QApplication) -> None:
     assert document.begin().blockFormat().headingLevel() == 1
     assert "font-weight:700" in document.toHtml()
     assert "underline" not in document.toHtml()
+    properties = markdown_document("---\ntitle: mine\n---\nbody")  # which Qt would not show
+    assert "title: mine" in properties.toPlainText()
 
 
 def test_an_image_on_this_computer_is_not_read(qapp: QApplication, tmp_path: Path) -> None:
@@ -83,17 +87,12 @@ def test_markdown_made_to_be_slow_is_not(qapp: QApplication, text: str) -> None:
     assert markdown_document(text) is not None
 
 
-def test_a_label_shows_text_as_it_is(qapp: QApplication) -> None:
-    label = plain_label(HOSTILE)
-    assert label.text() == SHOWN
-    assert label.textFormat() is Qt.TextFormat.PlainText
-
-
-def test_a_tool_tip_shows_text_as_it_is(qapp: QApplication) -> None:
-    document = QTextDocument()
+def test_a_label_and_a_tool_tip_show_text_as_it_is(qapp: QApplication) -> None:
+    label, document = plain_label(HOSTILE), QTextDocument()
     document.setHtml(tip(HOSTILE))
-    assert document.toPlainText().strip() == SHOWN
-    assert not any(link or image for _, link, image in fragments(document))
+    assert label.text() == document.toPlainText().strip() == SHOWN
+    assert label.textFormat() is Qt.TextFormat.PlainText
+    assert active(document) == []
 
 
 @pytest.mark.parametrize(
@@ -105,29 +104,23 @@ def test_the_beginning_of_a_text_on_one_line(text: str, line: str) -> None:
 
 
 @pytest.mark.parametrize("markdown", [False, True])
-def test_a_pane_shows_hostile_text_and_loads_nothing(qtbot: QtBot, markdown: bool) -> None:
-    pane = TextPane("Response A")
-    qtbot.addWidget(pane)
+def test_a_pane_shows_hostile_text_and_loads_nothing(pane: TextPane, markdown: bool) -> None:
     pane.set_markdown(markdown)
     pane.show_text(HOSTILE)
     assert pane.text.strip() == SHOWN
-    assert not any(link or image for _, link, image in fragments(pane.view.document()))
+    assert active(pane.view.document()) == []
     assert not pane.view.openLinks()
     assert pane.view.loadResource(2, QUrl("file:///etc/passwd")) is None
 
 
-def test_a_pane_cuts_a_very_long_text_until_it_is_wanted(qtbot: QtBot) -> None:
-    pane = TextPane("Response A")
-    qtbot.addWidget(pane)
+def test_a_pane_cuts_a_very_long_text_until_it_is_wanted(pane: TextPane) -> None:
     pane.show_text("x" * (CUT_AFTER + 5))
     assert len(pane.text) == CUT_AFTER
     pane._more.click()
     assert len(pane.text) == CUT_AFTER + 5
 
 
-def test_the_text_of_a_pane_is_copied_with_the_keyboard(qtbot: QtBot) -> None:
-    pane = TextPane("Response A")
-    qtbot.addWidget(pane)
+def test_the_text_of_a_pane_is_copied_with_the_keyboard(qtbot: QtBot, pane: TextPane) -> None:
     pane.show_text("a <b>c</b>")
     pane.show()
     pane.view.setFocus()

@@ -1,36 +1,24 @@
 """Tables and sheets: values, sorting, copies."""
 
 from dataclasses import replace
-from typing import cast
 
 import pytest
 from PySide6.QtCore import QSortFilterProxyModel, Qt
 from PySide6.QtGui import QColor, QGuiApplication
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QPushButton
+from PySide6.QtWidgets import QAbstractItemView, QPushButton
 from pytestqt.qtbot import QtBot
 
-from engine.core.tables import (
-    Column,
-    Estimate,
-    Facts,
-    ItemsBehind,
-    Kind,
-    Picture,
-    Section,
-    Sentences,
-    Sheet,
-    Table,
-    Tone,
-    Value,
-)
+from engine.core import tables
+from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Section, Sentences, Sheet, Table, Value
 from gui.widgets.actions import controls
 from gui.widgets.help_dialog import HelpMark
 from gui.widgets.labels import shown_text
 from gui.widgets.text_views import SheetView
-from gui.widgets.theme import DARK, LIGHT, Colours, ThemeChoice, apply_theme, colours
+from gui.widgets.theme import DARK, LIGHT, Colours
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, TableModel
 from gui.widgets.views import measure_view
 from tests.gui.seen import contrast
+from tests.gui.steps import column
 from tests.value_kinds import ASCENDING
 
 RIGHT_KINDS = set(Kind) - {Kind.NAME, Kind.TEXT, Kind.FLAG}
@@ -54,13 +42,10 @@ def test_a_view_sorts_by_value(model: TableModel, kind: Kind) -> None:
     proxy = QSortFilterProxyModel()
     proxy.setSourceModel(model)
     proxy.setSortRole(SORT_ROLE)
-    for order, expected in (
-        (Qt.SortOrder.AscendingOrder, list(reversed(range(len(ascending))))),
-        (Qt.SortOrder.DescendingOrder, list(range(len(ascending)))),
-    ):
+    rows = [f"Row {place}" for place in range(len(ascending))]
+    for order, expected in ((Qt.SortOrder.AscendingOrder, rows[::-1]), (Qt.SortOrder.DescendingOrder, rows)):
         proxy.sort(1, order)
-        found = [proxy.index(place, 0).data() for place in range(proxy.rowCount())]
-        assert found == [f"Row {place}" for place in expected]
+        assert column(proxy, 0) == expected
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -77,31 +62,22 @@ def test_numbers_are_aligned_right_whatever_is_in_the_cells(model: TableModel, k
 @pytest.mark.parametrize(
     ("title", "shown"), [("both_good", "Both good"), ("bias A", "Bias A"), ("95 % interval", "95 % interval")]
 )
-def test_headers_begin_with_a_capital_letter_and_say_what_they_mean(
-    model: TableModel, title: str, shown: str
-) -> None:
+def test_headers_begin_with_a_capital_and_have_a_meaning(model: TableModel, title: str, shown: str) -> None:
     show(model, Kind.COUNT, [1], title)
     assert model.headerData(1, Qt.Orientation.Horizontal) == shown
-    assert "What it is &lt;worth&gt;." in model.headerData(
-        1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
-    )
+    said = model.headerData(1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    assert "What it is &lt;worth&gt;." in said
 
 
 def test_names_begin_with_a_capital_letter_and_other_texts_stay(model: TableModel) -> None:
     show(model, Kind.TEXT, ["not surely"])
     assert [model.index(0, column).data() for column in range(2)] == ["Row 0", "not surely"]
     assert model.as_text() == "criterion\ttitle\nrow 0\tnot surely"
-
-
-def test_a_table_that_is_cleared_shows_nothing(model: TableModel) -> None:
-    show(model, Kind.COUNT, [1, 2])
     model.clear()
     assert (model.rowCount(), model.columnCount(), model.as_text()) == (0, 0, "")
 
 
 class LabelTokens(HeadedModel):
-    """Rows of one letter and its place."""
-
     def __init__(self) -> None:
         super().__init__((Head("Letter", "One of <them>"), Head("Place\u202e", is_number=True)))
 
@@ -112,12 +88,8 @@ class LabelTokens(HeadedModel):
 def test_a_model_with_heads_says_and_aligns_them_and_is_no_tree(qtbot: QtBot) -> None:
     model = LabelTokens()
     across, right = Qt.Orientation.Horizontal, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-    assert [model.headerData(place, across) for place in (-1, 0, 1, 2)] == [
-        None,
-        "Letter",
-        "Place\\u202e",
-        None,
-    ]
+    titles = [model.headerData(place, across) for place in (-1, 0, 1, 2)]
+    assert titles == [None, "Letter", "Place\\u202e", None]
     assert model.headerData(0, Qt.Orientation.Vertical) is None
     assert "One of &lt;them&gt;" in model.headerData(0, across, Qt.ItemDataRole.ToolTipRole)
     role = Qt.ItemDataRole.TextAlignmentRole
@@ -139,12 +111,9 @@ MATRIX = Table(
 )
 
 
-@pytest.mark.parametrize("choice", [ThemeChoice.LIGHT, ThemeChoice.DARK])
 def test_a_shaded_cell_has_its_number_on_the_colour_of_the_theme_and_its_interval_for_whoever_asks(
-    qtbot: QtBot, model: TableModel, choice: ThemeChoice
+    model: TableModel, dressed: Colours
 ) -> None:
-    apply_theme(cast("QApplication", QApplication.instance()), choice, 100, 9)
-    used = colours(QGuiApplication.palette())
     model.show_table(MATRIX)
     high, low, none = model.index(0, 2), model.index(1, 1), model.index(0, 1)
     assert [each.data() for each in (high, low, none)] == ["90.0", "10.0", ""]
@@ -152,7 +121,7 @@ def test_a_shaded_cell_has_its_number_on_the_colour_of_the_theme_and_its_interva
     assert high.data(Qt.ItemDataRole.AccessibleTextRole) == "90.0 (80.0 to 95.0), stands out"
     assert low.data(Qt.ItemDataRole.AccessibleTextRole) == "10.0 (5.0 to 20.0)"
     ground = Qt.ItemDataRole.BackgroundRole
-    assert high.data(ground).color().name() == used.shade(0.9) != low.data(ground).color().name()
+    assert high.data(ground).color().name() == dressed.shade(0.9) != low.data(ground).color().name()
     assert none.data(ground) is model.index(0, 0).data(ground) is None
 
 
@@ -170,8 +139,7 @@ def test_a_cell_tells_of_its_own_items_else_of_those_of_its_row(model: TableMode
     assert [each and each.words for each in behind] == ["x against y", "x", "y"]
 
 
-def test_shaded_columns_share_the_room_and_a_long_name_leaves_it_to_them(qtbot: QtBot) -> None:
-    model = TableModel()
+def test_shaded_columns_share_the_room_that_a_long_name_leaves(qtbot: QtBot, model: TableModel) -> None:
     view = measure_view(model, "Pairwise win rates", widest=20)
     qtbot.addWidget(view)
     view.resize(300, 200)
@@ -186,8 +154,7 @@ def test_shaded_columns_share_the_room_and_a_long_name_leaves_it_to_them(qtbot: 
     assert view.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectRows
 
 
-def test_the_menu_of_a_table_copies_it_as_text_as_latex_and_as_markdown(qtbot: QtBot) -> None:
-    model = TableModel()
+def test_the_menu_of_a_table_copies_text_latex_and_markdown(qtbot: QtBot, model: TableModel) -> None:
     view = measure_view(model, "Each & all")
     qtbot.addWidget(view)
     show(model, Kind.COUNT, [1], title="R&D")
@@ -201,7 +168,9 @@ def test_the_menu_of_a_table_copies_it_as_text_as_latex_and_as_markdown(qtbot: Q
 
 
 TABLE = Table((Column("name", "name", Kind.NAME, "A name."),), [["one"], ["two"]])
-SAID = Section("said", "In short", [Sentences(["So it is."]), Picture("it"), Facts([("a", "b")])])
+SAID = Section(
+    "said", "In short", [Sentences(["So it is."]), tables.Picture("it"), tables.Facts([("a", "b")])]
+)
 MEASURED = Section("measured", "Measured", [TABLE], "What it is.", ("Kappa", "Macro-F1"))
 
 
@@ -224,7 +193,7 @@ def test_a_section_shows_what_a_window_can_show_of_it(qtbot: QtBot) -> None:
 
 
 def test_a_section_grows_in_place_and_goes(qtbot: QtBot) -> None:
-    uncertainty = Sentences(["Few items."], Tone.CAVEAT)
+    uncertainty = Sentences(["Few items."], tables.Tone.CAVEAT)
     view = shown(qtbot, Section("measured", "Measured", []))
     first = view.section("measured")
     assert not first.tables

@@ -1,4 +1,4 @@
-"""The window in which everything has a long name, for the tests of all its pages and dialogs."""
+"""A window with the demo, and one in which everything has a long name."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,8 +8,15 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gui.window.main_content import MainContent
+from tests.gui.steps import whole_window
 from tests.gui.window.study import MainContentOf, Study, opened
-from tests.gui.windows import end_window
+
+
+@pytest.fixture
+def main(qtbot: QtBot, tmp_path: Path) -> Iterator[MainContent]:
+    """The demo dataset is open; the store is `runs.sqlite` of `tmp_path`."""
+    with whole_window(qtbot, tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
@@ -17,11 +24,7 @@ def main_content_of(qtbot: QtBot, tmp_path: Path) -> MainContentOf:
     @contextmanager
     def main_content_of(letter: str, text_percent: int = 100) -> Iterator[tuple[MainContent, Study]]:
         study = Study(tmp_path, letter)
-        made = opened(qtbot, study, text_percent)
-        try:
+        with opened(qtbot, study, text_percent) as made:
             yield made, study
-        finally:
-            made.frame.set_text_size(100)  # else it is the system's of the next window
-            end_window(made)
 
     return main_content_of

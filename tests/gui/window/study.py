@@ -1,24 +1,14 @@
 """A window in which everything has a name of 255 letters: its places, its dialogs, what is seen of them."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from PySide6.QtCore import QDeadlineTimer, QPoint, QSize, Qt
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QAbstractScrollArea,
-    QComboBox,
-    QDialog,
-    QLabel,
-    QPushButton,
-    QScrollArea,
-    QTableView,
-    QTabWidget,
-    QWidget,
-)
+from PySide6 import QtWidgets
+from PySide6.QtCore import QDeadlineTimer, QSize, Qt
+from PySide6.QtWidgets import QAbstractItemView, QComboBox, QDialog, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import new_note, new_override
@@ -43,13 +33,13 @@ from gui.widgets.files import FileChoice
 from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.notice import Message
 from gui.window.dialogs import AboutDialog, CheckDialog, KeysDialog, SettingsDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.state import PageName, State
 from gui.workspace.threads import EngineThreads, ThreadName
 from tests.gui.fits import wrong_with
+from tests.gui.steps import whole_window
 from tests.judged import GOOD, SURE_A, SURE_GOOD, B, stored_run
 from tests.model_files import PublishedFile
 
@@ -57,6 +47,7 @@ ROOM = QSize(1280, 680)
 """What a screen of 1280 x 720 leaves beside a task bar."""
 WIDE_ANYHOW = {"ItemView Items of the run", "_WholeView Published systems, for reference"}
 """What is scrolled sideways where names are short, too."""
+ITEM_COLUMNS, CANDIDATES = ("instruction", "output_a", "output_b"), ("candidate_a", "candidate_b")
 
 
 @dataclass
@@ -65,18 +56,13 @@ class Study:
 
     folder: Path
     letter: str
-    models: Path = field(init=False)
-    dataset: Path = field(init=False)
 
     def __post_init__(self) -> None:
+        self.name = (self.letter * 255)[:255]
         self.models = self.folder / self.file_name("")
-        self.models.mkdir()
         self.dataset = self.models / self.file_name(".tsv")
-
-    @property
-    def name(self) -> str:
-        """A name of any thing."""
-        return (self.letter * 255)[:255]
+        self.submission = self.folder / self.file_name(".tsv")  # a label for each item
+        self.tags = [f"{self.name[:-1]}{number}" for number in range(3)]
 
     def file_name(self, suffix: str) -> str:
         """As long as a file's name may be: 255 bytes."""
@@ -84,34 +70,18 @@ class Study:
 
     def write(self) -> None:
         """The dataset, model files that can and that cannot be used, a submission."""
-        name = self.name
-        header = [
-            "id",
-            "instruction",
-            "output_a",
-            "output_b",
-            "safety_preference",
-            "safety_explanation",
-            "candidate_a",
-            "candidate_b",
-            name,
-        ]
+        name, bad = self.name, self.models / "bad"
+        columns = ["id", *ITEM_COLUMNS, "safety_preference", "safety_explanation", *CANDIDATES, name]
         rows = [
-            [f"{name[:-1]}{number}", name, name, name, label, name, *self.candidates, name]
-            for number, label in enumerate(("A", "B", "both_good"))
+            [item_id, name, name, name, label, name, f"{name[:-1]}A", f"{name[:-1]}B", name]
+            for item_id, label in zip(self.tags, ("A", "B", "both_good"), strict=True)
         ]
-        self.dataset.write_text("\n".join("\t".join(row) for row in [header, *rows]) + "\n", "utf-8")
-        PublishedFile(self.file_name(".gguf"), keys={"general.name": name}).write(self.models)
-        bad = self.models / "bad"
-        bad.mkdir()
+        bad.mkdir(parents=True)
         (bad / self.file_name(".gguf")).write_bytes(b"not a model")
-        lines = ["id\tsafety_preference", *(f"{name[:-1]}{number}\tA" for number in range(3))]
+        self.dataset.write_text("\n".join("\t".join(row) for row in [columns, *rows]) + "\n", "utf-8")
+        PublishedFile(self.file_name(".gguf"), keys={"general.name": name}).write(self.models)
+        lines = ["id\tsafety_preference", *(f"{item_id}\tA" for item_id in self.tags)]
         self.submission.write_text("\n".join(lines) + "\n", "utf-8")
-
-    @property
-    def submission(self) -> Path:
-        """A file with a label for each item."""
-        return self.folder / self.file_name(".tsv")
 
     def store(self) -> Path:
         """Two runs whose names are long, labelled by two people, with notes and tags."""
@@ -137,42 +107,28 @@ class Study:
                 store.annotate(None, new_note(item.content_hash, name, self.tags, name))
         return path
 
-    @property
-    def candidates(self) -> tuple[str, str]:
-        """Who wrote A and B."""
-        return f"{self.name[:-1]}A", f"{self.name[:-1]}B"
 
-    @property
-    def tags(self) -> list[str]:
-        """Three of them."""
-        return [f"{self.name[:-1]}{number}" for number in range(3)]
-
-
-def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> MainContent:
+@contextmanager
+def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> Iterator[MainContent]:
     """The window with all of it open, and with an offer to go on with a run."""
     study.write()
-    store = study.store()
+    study.store()
     state = State(study.folder / "state")
-    state.set_text("author", study.name)
     state.set_number("text_size", text_percent)
     setup = replace(default_setup(), dataset_path=study.dataset, model_path=study.models)
     state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
-    frame = MainWindow(state)
-    frame.resize(ROOM)
-    frame.show()
-    made = MainContent(frame, store)
-    made.begin(study.dataset)
-    space = made.workspace
-    qtbot.waitUntil(lambda: space.dataset is not None)
-    space.open_run(1)
-    qtbot.waitUntil(lambda: space.run is not None and len(space.runs) == 2)
-    choose_models(qtbot, made, study)
-    made.results.weighted_scoring.save_as(study.name[:80])
-    made.results.weighted_scoring.apply_saved(study.name[:80])
-    made.compare.choosing.add_files([study.submission])
-    made.compare.choosing.systems.restore({"runs": [1, 2], "files": [[str(study.submission), True]]})
-    made.notices.add(Message(study.name, study.name))
-    return made
+    state.save()
+    with whole_window(qtbot, study.folder, study.dataset, run=1, author=study.name) as made:
+        made.frame.resize(ROOM)
+        qtbot.waitUntil(lambda: len(made.workspace.runs) == 2)
+        choose_models(qtbot, made, study)
+        made.results.weighted_scoring.save_as(study.name[:80])
+        made.results.weighted_scoring.apply_saved(study.name[:80])
+        made.compare.choosing.add_files([study.submission])
+        made.compare.choosing.systems.restore({"runs": [1, 2], "files": [[str(study.submission), True]]})
+        made.notices.add(Message(study.name, study.name))
+        yield made
+        made.frame.set_text_size(100)  # else it is the system's of the next window
 
 
 def choose_models(qtbot: QtBot, made: MainContent, study: Study) -> None:
@@ -193,70 +149,40 @@ def parts(root: QWidget) -> list[QWidget]:
 
 
 def scrolled_sideways(root: QWidget) -> set[str]:
-    """The areas that can be scrolled sideways, by what they are."""
     return {
         f"{type(area).__name__} {area.accessibleName()}"
         for area in parts(root)
-        if isinstance(area, QAbstractScrollArea) and area.horizontalScrollBar().maximum() > 0
+        if isinstance(area, QtWidgets.QAbstractScrollArea) and area.horizontalScrollBar().maximum() > 0
     }
 
 
-def outside(root: QWidget) -> list[str]:
-    """What begins or ends beyond the window, though no view scrolls it."""
-    found = []
-    for widget in parts(root):
-        if widget.window() is not root.window():
-            continue
-        parent = widget.parentWidget()
-        left = widget.mapTo(root, QPoint(0, 0)).x()
-        if left + widget.width() > root.width() + 1 and not _is_in_a_view(widget, root):
-            found.append(f"{type(widget).__name__} {widget.accessibleName()[:40]} in {type(parent).__name__}")
-    return found
-
-
-def _is_in_a_view(widget: QWidget, root: QWidget) -> bool:
-    parent = widget.parentWidget()
-    while parent is not None and parent is not root:
-        if isinstance(parent, QAbstractItemView):
-            return True
-        parent = parent.parentWidget()
-    return False
-
-
 def cut_without_a_tip(root: QWidget) -> list[str]:
-    """Texts that are not seen whole, and are in no tool tip either."""
     found = []
     for widget in parts(root):
-        if isinstance(widget, QComboBox):
-            text, room = widget.currentText(), widget.width()
-        elif isinstance(widget, QLabel | QPushButton):
-            text, room = widget.text(), widget.width()
-            if isinstance(widget, QLabel) and widget.wordWrap():
-                continue
-        else:
-            continue
-        needed = max((widget.fontMetrics().horizontalAdvance(line) for line in text.splitlines()), default=0)
-        if (needed > room or "…" in text.rstrip("…")) and len(widget.toolTip()) < len(text):
+        if isinstance(widget, QAbstractItemView) and widget.model() is not None:
+            found += _cut_cells(widget)
+        text = widget.currentText() if isinstance(widget, QComboBox) else ""
+        if isinstance(widget, QLabel | QPushButton) and not widget.property("wordWrap"):
+            text = widget.text()
+        cut = _width(widget, text) > widget.width() or "…" in text.rstrip("…")
+        if cut and len(widget.toolTip()) < len(text):
             found.append(f"{type(widget).__name__}: {text[:30]} in {type(widget.parentWidget()).__name__}")
-    for view in parts(root):
-        if isinstance(view, QAbstractItemView) and view.model() is not None:
-            found += _cut_cells(view)
     return found
+
+
+def _width(widget: QWidget, text: str) -> int:
+    return max((widget.fontMetrics().horizontalAdvance(line) for line in text.splitlines()), default=0)
 
 
 def _cut_cells(view: QAbstractItemView) -> list[str]:
     model, found = view.model(), []
     for row in range(min(model.rowCount(), 5)):
-        for column in range(model.columnCount() if isinstance(view, QTableView) else 1):
+        for column in range(model.columnCount() if isinstance(view, QtWidgets.QTableView) else 1):
             index = model.index(row, column)
             text, place = str(index.data() or ""), view.visualRect(index)
-            if place.isEmpty():
-                continue
-            needed = max(
-                (view.fontMetrics().horizontalAdvance(line) for line in text.splitlines()), default=0
-            )
             whole = str(index.data(Qt.ItemDataRole.ToolTipRole) or "")
-            if needed > place.width() and len(whole) < min(len(text), 240):
+            cut = not place.isEmpty() and _width(view, text) > place.width()
+            if cut and len(whole) < min(len(text), 240):
                 found.append(f"{view.accessibleName()}, column {column}: {text[:30]}")
     return found
 
@@ -264,18 +190,23 @@ def _cut_cells(view: QAbstractItemView) -> list[str]:
 def adjudicate(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
     """Wait until nobody works and nothing moves any more."""
     before: object = None
-    alike = 0
-    patience = QDeadlineTimer(60_000)
+    alike, patience = 0, QDeadlineTimer(60_000)
     while alike < 3 and not patience.hasExpired():
         qtbot.wait(10)
-        if any(threads.busy(thread_name) for thread_name in ThreadName):
-            alike = 0
-            continue
         seen = parts(root)
-        busy = any(isinstance(part, BusyLine) for part in seen)
+        busy = any(map(threads.busy, ThreadName)) or any(isinstance(part, BusyLine) for part in seen)
         now = [(type(part), part.geometry()) for part in seen]
         alike = alike + 1 if now == before and not busy else 0
         before = now
+
+
+def one_by_one(qtbot: QtBot, made: MainContent, dialogs: Iterable[QDialog]) -> Iterator[tuple[str, QDialog]]:
+    """Each shown alone, once it is at rest, with what it is."""
+    for dialog in dialogs:
+        dialog.show()
+        adjudicate(qtbot, dialog, made.threads)
+        yield f"{type(dialog).__name__} {dialog.windowTitle()[:40]}", dialog
+        dialog.close()
 
 
 MainContentOf = Callable[..., AbstractContextManager[tuple[MainContent, Study]]]
@@ -300,7 +231,6 @@ def dialogs(made: MainContent, study: Study) -> Iterator[QDialog]:
 
 
 def outputs_dialog(made: MainContent, study: Study) -> QDialog:
-    """Of two files, whose candidates have names as long as others."""
     files = [made.workspace.store_path.with_name(f"outputs {number}.json") for number in range(2)]
     for path in files:
         row = {"instruction": study.name, "output": path.stem, "generator": f"{study.name} {path.stem}"}
@@ -325,7 +255,7 @@ def places(qtbot: QtBot, made: MainContent) -> Iterator[str]:
             made.review.beside._tick(2, True)
             yield "Review, side by side"
             made.review.beside._tick(2, False)
-        for tab in [tab for tab in shown.findChildren(QTabWidget) if tab.isVisible()]:
+        for tab in [tab for tab in shown.findChildren(QtWidgets.QTabWidget) if tab.isVisible()]:
             for number in range(tab.count()):
                 tab.setCurrentIndex(number)
                 yield f"{page.value}, {tab.tabText(number)}"
@@ -351,7 +281,7 @@ def sideways(qtbot: QtBot, made: MainContent) -> dict[str, int]:
     wider = {}
     for place in places(qtbot, made):
         area = made.frame.stack.currentWidget()
-        assert isinstance(area, QScrollArea)
+        assert isinstance(area, QtWidgets.QScrollArea)
         for _ in range(_LOOKS):
             qtbot.wait(10)
             if not (more := area.horizontalScrollBar().maximum()):

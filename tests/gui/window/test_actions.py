@@ -1,11 +1,5 @@
 """The table of actions: each of its keys does something. And the diagnostics that a menu copies."""
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from PySide6.QtGui import QAction, QGuiApplication, QShortcut
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -14,41 +8,29 @@ from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
 from gui.widgets.action_table import PAGES, RUBRIC_EDITOR
 from gui.window.dialogs import DiagnosticsCopier, KeysDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.state import BLIND, PageName, State
+from gui.workspace.state import BLIND, PageName
 from gui.workspace.workspace import Workspace
-from tests.commands import ROOT
 from tests.gui.labels import text_of
-from tests.gui.windows import end_window
-
-
-@pytest.fixture
-def made(qtbot: QtBot, tmp_path: Path) -> Iterator[MainContent]:
-    made = MainContent(MainWindow(State(tmp_path / "state")), tmp_path / "runs.sqlite")
-    yield made
-    end_window(made)
 
 
 def bound(widget: QWidget) -> set[str]:
-    """The keys that work somewhere in a widget."""
     keys = [shortcut.key() for shortcut in widget.findChildren(QShortcut)]
     keys += [key for action in widget.findChildren(QAction) for key in action.shortcuts()]
     return {key.toString() for key in keys}
 
 
-def test_each_key_of_the_table_that_is_not_qts_own_is_bound(qtbot: QtBot, made: MainContent) -> None:
-    editor = RubricDialog(
-        made.workspace, RubricRequest(EditedRubric.of(made.workspace.rubric.rubric), None, None)
-    )
+def test_each_key_of_the_table_that_is_not_qts_own_is_bound(qtbot: QtBot, main: MainContent) -> None:
+    space = main.workspace
+    editor = RubricDialog(space, RubricRequest(EditedRubric.of(space.rubric.rubric), None, None))
     qtbot.addWidget(editor)
     assert tuple(PAGES) == tuple(PageName)
-    places = [*zip(made.pages, PAGES.values(), strict=True), (editor, RUBRIC_EDITOR)]
+    places = [*zip(main.pages, PAGES.values(), strict=True), (editor, RUBRIC_EDITOR)]
     for widget, rows in places:
         named = [action for action in rows if action.name and action.keys != "1 to 9"]
         wanted = {key.toString() for action in named for key in action.sequences}
         assert wanted <= bound(widget), widget
-    assert set("123456789") <= bound(made.review)
+    assert set("123456789") <= bound(main.review)
 
 
 def test_the_list_of_keys_begins_with_those_of_the_page_and_has_all(qtbot: QtBot) -> None:
@@ -59,9 +41,7 @@ def test_the_list_of_keys_begins_with_those_of_the_page_and_has_all(qtbot: QtBot
     assert said.index("Next, previous item") < said.index("Quit") < said.index("Rank again")
 
 
-def test_the_diagnostics_are_copied_with_the_screen_and_changed_settings(
-    qtbot: QtBot, workspace: Workspace
-) -> None:
+def test_the_diagnostics_are_copied_with_screen_and_settings(qtbot: QtBot, workspace: Workspace) -> None:
     workspace.state.set_text("theme", "Grandma")
     workspace.state.set_text(BLIND, "on")
     workspace.state.set_number("text_size", 150)
@@ -74,26 +54,3 @@ def test_the_diagnostics_are_copied_with_the_screen_and_changed_settings(
     assert "  text size: 150 %\n  blind: on\n" in text
     assert "theme" not in text
     assert "Grandma" not in text
-
-
-_TELLING = """
-from pathlib import Path
-from engine.core.events import CancelToken
-from gui.window.submission_jobs import tell
-from gui.workspace.threads import JobControl
-told = tell([("screen", "small")], [], Path("none.sqlite"))(JobControl(CancelToken(), print))
-print(told)
-"""
-
-
-def test_they_are_told_where_llama_cpp_cannot_be_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # In a process of its own: this one may have loaded it already.
-    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
-    done = subprocess.run(
-        [sys.executable, "-c", _TELLING], cwd=ROOT, capture_output=True, encoding="utf-8", check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "  llama.cpp: llama.cpp cannot be loaded: FileNotFoundError\n" in done.stdout
-    assert "  screen: small\n" in done.stdout

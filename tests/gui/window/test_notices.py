@@ -25,10 +25,15 @@ from gui.window.main_content import MainContent
 from gui.window.notice_place import NoticePlace
 from gui.workspace.state import PageName, State
 from tests.gui.review.steps import open_panel
+from tests.gui.steps import click, items_of, run_of
 from tests.gui.window.study import DEFAULT, SMALL, MainContentOf
 
+NAME = "W" * 255
 MANY = "\n".join(f"{number} ids are missing." for number in range(40))
 LONG = Message(f"Written: a.tsv\n{MANY}", "Look." * 40)
+LONG_NAMED = Message(
+    f"Written: {NAME}\n{MANY}", f"Look at {NAME}. " * 3, steps={f"Show {NAME[:20]}": lambda: None}
+)
 
 
 @pytest.fixture
@@ -50,20 +55,16 @@ def frame(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
 def places(frame: MainWindow) -> dict[QWidget, QRect]:
     """Where everything is, but for what notices are made of."""
     of_notices = {frame.notices, frame.notices.button, *frame.notices.findChildren(QWidget)}
-    found = (widget for widget in frame.findChildren(QWidget) if widget.isVisible())
-    return {
-        widget: QRect(widget.mapTo(frame, QPoint()), widget.size())
-        for widget in found
-        if widget not in of_notices
-    }
+    others = set(frame.findChildren(QWidget)) - of_notices
+    return {widget: in_window(widget, frame) for widget in others if widget.isVisible()}
 
 
-def seen_buttons(place: NoticePlace) -> list[str]:
-    return [button.text() for button in place.findChildren(QPushButton) if button.isVisible()]
+def in_window(widget: QWidget, frame: MainWindow) -> QRect:
+    return QRect(widget.mapTo(frame, QPoint()), widget.size())
 
 
-def press(place: NoticePlace, text: str) -> None:
-    next(button for button in place.findChildren(QPushButton) if button.text() == text).click()
+def seen_buttons(place: NoticePlace) -> list[QPushButton]:
+    return [button for button in place.findChildren(QPushButton) if button.isVisible()]
 
 
 @pytest.mark.parametrize("percent", [100, 150])
@@ -76,13 +77,13 @@ def test_notices_move_nothing_and_pile_up_in_one_place(frame: MainWindow, percen
         frame.notices.add(said)
         QApplication.processEvents()
         assert places(frame) == before
-        inside = QRect(frame.notices.mapTo(frame, QPoint()), frame.notices.size())
-        assert QRect(frame.stack.mapTo(frame, QPoint()), frame.stack.size()).contains(inside)
+        assert in_window(frame.stack, frame).contains(in_window(frame.notices, frame))
         words = frame.notices._words
         assert words.height() >= words.layout().totalHeightForWidth(words.width())  # type: ignore[union-attr]
     assert (frame.notices.text, frame.notices.count) == ("It is gone.\nGet it back.", 3)
     assert frame.notices.button.text() == "3 notices: It is gone."
-    assert seen_buttons(frame.notices) == ["Copy details", "Dismiss", "‹", "›", "Dismiss all"]
+    buttons = [button.text() for button in seen_buttons(frame.notices)]
+    assert buttons == ["Copy details", "Dismiss", "‹", "›", "Dismiss all"]
     assert frame.notices.accessibleName() == "It is gone.\nGet it back."
     assert frame.size() == size
 
@@ -93,16 +94,19 @@ def test_a_click_meant_for_the_page_is_one_on_the_page(qtbot: QtBot, frame: Main
     page.clicked.connect(lambda: pressed.append("page"))
     place = frame.notices
     place.add(Message("Run 2 has finished.", steps={"Show run 2": lambda: pressed.append("run 2")}))
-    button = next(each for each in place.findChildren(QPushButton) if each.text() == "Show run 2")
-    window = frame.windowHandle()
-    spot = button.mapTo(frame, button.rect().center())
-    QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, spot)
+    button = next(each for each in seen_buttons(place) if each.text() == "Show run 2")
+    where = (Qt.KeyboardModifier.NoModifier, button.mapTo(frame, button.rect().center()))
+
+    def press_there() -> None:
+        QTest.mouseClick(frame.windowHandle(), Qt.MouseButton.LeftButton, *where)
+
+    press_there()
     assert pressed == ["page"]
     qtbot.waitUntil(lambda: not place._settling.isActive())
-    QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, spot)
+    press_there()
     assert pressed == ["page", "run 2"]
     place.add(Message("Run 3 has finished.", steps={"Show run 3": lambda: pressed.append("run 3")}))
-    QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, spot)
+    press_there()
     assert pressed == ["page", "run 2"]  # it came under the hand: neither, least of all the page
 
 
@@ -119,7 +123,7 @@ def test_notices_are_turned_folded_and_dismissed_by_keys(qtbot: QtBot, frame: Ma
     focus = QApplication.focusWidget()
     assert isinstance(focus, QPushButton)
     assert focus.text() == "Dismiss"
-    press(place, "›")
+    click(place, "›")
     assert (place.text, place._place.text()) == ("two", "2 of 3")
     place.withdraw("three")
     assert (place.text, place._place.text()) == ("two", "1 of 2")
@@ -128,7 +132,7 @@ def test_notices_are_turned_folded_and_dismissed_by_keys(qtbot: QtBot, frame: Ma
     assert place.isHidden()
     assert place.button.text() == "2 notices: two"
     place.take_keys()
-    press(place, "Dismiss")
+    click(place, "Dismiss")
     assert (place.text, place.count) == ("one", 1)
     place.add(Message("one again", about="one"))
     assert place.count == 1
@@ -136,15 +140,18 @@ def test_notices_are_turned_folded_and_dismissed_by_keys(qtbot: QtBot, frame: Ma
     assert (place.isHidden(), place.button.isEnabled()) == (True, False)
 
 
-def test_a_note_folds_itself_away_and_a_problem_stays(qtbot: QtBot, frame: MainWindow) -> None:
-    place = frame.notices
+def test_a_note_folds_itself_away_a_problem_stays_and_is_said_once(qtbot: QtBot, frame: MainWindow) -> None:
+    place, error = frame.notices, SetupError("It is gone.", "Get it back.")
     place._resting.setInterval(20)
     place.add(Message("Run 2 has finished."))
     qtbot.waitUntil(place.isHidden)
     assert place.count == 1
-    place.add(Message.of(SetupError("It is gone.", "Get it back.")))
+    place.add(Message.of(error))
     qtbot.wait(100)
     assert place.isVisible()
+    for said in (Message("Run 2 has finished."), Message.of(error)):
+        place.add(said)
+    assert (place.count, place.text) == (2, "It is gone.\nGet it back.")
 
 
 def test_what_nobody_waits_for_covers_nothing_and_changes_nothing_that_is_read(frame: MainWindow) -> None:
@@ -170,23 +177,7 @@ def test_a_notice_that_changes_in_sight_is_as_high_as_its_words(qtbot: QtBot, fr
     assert place.height() >= place._words.heightForWidth(place._words.width()) + 40
 
 
-def test_what_is_said_already_is_not_said_twice(frame: MainWindow) -> None:
-    place, error = frame.notices, SetupError("It is gone.", "Get it back.")
-    for said in (Message.of(error), Message("Run 2 has finished."), Message.of(error)):
-        place.add(said)
-    assert (place.count, place.text) == (2, "It is gone.\nGet it back.")
-
-
-NAME = "W" * 255
-LONG_NAMED = Message(
-    f"Written: {NAME}\n" + "\n".join(f"{number} ids are missing." for number in range(40)),
-    f"Look at {NAME}. " * 3,
-    steps={f"Show {NAME[:20]}": lambda: None},
-)
-
-
 def place_of(widget: QWidget, frame: QWidget) -> QRect:
-    """Where a widget is seen in the window."""
     place, part = widget.rect(), widget
     while part is not frame:
         parent = cast(QWidget, part.parentWidget())
@@ -205,13 +196,11 @@ def buttons_that_act(made: MainContent) -> list[QAbstractButton]:
 
 def keep_submission(made: MainContent) -> int:
     """The number by which the labels of the open run are kept as a submission."""
-    run = made.workspace.run
-    assert run is not None
-    assert run.dataset is not None
-    path = made.workspace.store_path.with_name("own.tsv")
-    write_submission(path, submission_of(run.results))
-    with RunStore(made.workspace.store_path) as store:
-        return open_submission(path, run.dataset, store).id
+    space = made.workspace
+    path = space.store_path.with_name("own.tsv")
+    write_submission(path, submission_of(run_of(space).results))
+    with RunStore(space.store_path) as store:
+        return open_submission(path, items_of(space), store).id
 
 
 def layouts(qtbot: QtBot, made: MainContent) -> Iterator[str]:
@@ -248,9 +237,7 @@ def layouts(qtbot: QtBot, made: MainContent) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("percent", [100, 150])
-def test_on_review_no_notice_meets_what_labels(
-    qtbot: QtBot, main_content_of: MainContentOf, percent: int
-) -> None:
+def test_no_notice_meets_what_labels(qtbot: QtBot, main_content_of: MainContentOf, percent: int) -> None:
     with main_content_of("W", text_percent=percent) as (made, _):
         made.notices.dismiss_all()
         for size in (DEFAULT, SMALL):
@@ -276,11 +263,11 @@ def check(made: MainContent, where: str) -> None:
     acting = {button: place_of(button, frame) for button in buttons_that_act(made)}
     assert can_label(made) or "folded" in where
     assert place.isVisible(), where
-    notice = QRect(place.mapTo(frame, QPoint()), place.size())
-    assert QRect(frame.stack.mapTo(frame, QPoint()), frame.stack.size()).contains(notice), where
+    notice = in_window(place, frame)
+    assert in_window(frame.stack, frame).contains(notice), where
     met = [button.accessibleName() for button, seen in acting.items() if seen.intersects(notice)]
     assert met == [], where
-    buttons = [button for button in place.findChildren(QPushButton) if button.isVisible()]
+    buttons = seen_buttons(place)
     own = [place_of(button, frame) for button in buttons]
     assert [seen.size() for seen in own] == [button.size() for button in buttons], where
     place.fold()
@@ -290,28 +277,24 @@ def check(made: MainContent, where: str) -> None:
 
 
 @pytest.mark.slow
-def test_on_no_page_a_notice_meets_what_stores_or_deletes(
-    qtbot: QtBot, main_content_of: MainContentOf
-) -> None:
+def test_no_notice_meets_what_stores_or_deletes(qtbot: QtBot, main_content_of: MainContentOf) -> None:
     with main_content_of("n") as (made, _):
+        frame, place = made.frame, made.notices
         made.runs.add_to_queue()
-        made.frame.resize(SMALL)
+        frame.resize(SMALL)
         for page in (PageName.JUDGE, PageName.RESULTS, PageName.COMPARE, PageName.RANKING):
-            made.frame.show_page(page)
+            frame.show_page(page)
             for tab in range(made.results.tabs.count()) if page is PageName.RESULTS else (0,):
                 made.results.tabs.setCurrentIndex(tab)
-                made.notices.add(LONG_NAMED)
+                place.add(LONG_NAMED)
                 qtbot.wait(50)
-                frame, place = made.frame, made.notices
-                notice = QRect(place.mapTo(frame, QPoint()), place.size()) if place.isVisible() else QRect()
+                notice = in_window(place, frame) if place.isVisible() else QRect()
                 met = [each for each in buttons_that_act(made) if place_of(each, frame).intersects(notice)]
                 assert met == [], (page, tab)
 
 
 @pytest.mark.slow
-def test_a_notice_makes_way_for_what_comes_to_lie_below_it(
-    qtbot: QtBot, main_content_of: MainContentOf
-) -> None:
+def test_a_notice_makes_way_for_what_comes_below_it(qtbot: QtBot, main_content_of: MainContentOf) -> None:
     with main_content_of("n") as (made, _):
         made.notices.dismiss_all()
         made.frame.resize(DEFAULT)

@@ -1,7 +1,6 @@
 """From files of outputs to a ranking in one window, as somebody does it who has just begun."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,9 @@ from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
-from tests.gui.steps import whole_window
 
 INSTRUCTIONS = 5
 MOST_CLICKS = 10
-
-
-@pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[MainContent]:
-    with whole_window(qtbot, tmp_path) as made:
-        yield made
 
 
 @pytest.fixture
@@ -46,8 +38,6 @@ def outputs(tmp_path: Path) -> list[Path]:
 
 
 class Mouse:
-    """Presses, and counts how often."""
-
     def __init__(self) -> None:
         self.clicks = 0
 
@@ -57,30 +47,29 @@ class Mouse:
         self.clicks += 1
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
-    def turn_to(self, main_content: MainContent, page: PageName) -> None:
-        rail = main_content.frame.rail
+    def turn_to(self, main: MainContent, page: PageName) -> None:
+        rail = main.frame.rail
         entry = next(rail.item(row) for row in range(rail.count()) if rail.item(row).text() == page.value)
         self.clicks += 1
         QTest.mouseClick(rail.viewport(), Qt.MouseButton.LeftButton, pos=rail.visualItemRect(entry).center())
-        assert main_content.frame.page is page
+        assert main.frame.page is page
 
 
 @pytest.mark.models
+@pytest.mark.usefixtures("demo_tried")
 def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
     qtbot: QtBot,
-    main_content: MainContent,
+    main: MainContent,
     outputs: list[Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    mouse, workspace = Mouse(), main_content.workspace
-    qtbot.waitUntil(lambda: workspace.dataset is not None)  # the demo's
-    mouse.turn_to(main_content, PageName.DATASET)
-    mouse.press(main_content.dataset.outputs_button)
-    dialog = main_content.dataset.outputs_dialog
+    mouse, workspace = Mouse(), main.workspace
+    mouse.turn_to(main, PageName.DATASET)
+    mouse.press(main.dataset.outputs_button)
+    dialog = main.dataset.outputs_dialog
     assert dialog is not None
-    asking = dialog.findChild(QFileDialog)
-    assert asking is not None
+    (asking,) = dialog.findChildren(QFileDialog)
     asking.filesSelected.emit([str(path) for path in outputs])
     asking.close()
     mouse.clicks += 2  # all files of the folder, and Open
@@ -89,13 +78,13 @@ def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
     with qtbot.waitSignal(workspace.dataset_changed):
         mouse.press(dialog.save)
     mouse.clicks += 1  # Save, under the name that is offered
-    mouse.turn_to(main_content, PageName.JUDGE)
-    qtbot.waitUntil(lambda: main_content.judge.can_run)
-    mouse.press(main_content.judge.run_button)
-    control = main_content.run_control
+    mouse.turn_to(main, PageName.JUDGE)
+    qtbot.waitUntil(lambda: main.judge.can_run)
+    mouse.press(main.judge.run_button)
+    control = main.run_control
     qtbot.waitUntil(lambda: control.progress is not None and not control.running)
-    mouse.turn_to(main_content, PageName.RANKING)
-    page = main_content.ranking
+    mouse.turn_to(main, PageName.RANKING)
+    page = main.ranking
     qtbot.waitUntil(lambda: page.ranked is not None)
     assert page.ranked is not None
     assert page.ranked.request.results is not None  # by the run that has just ended

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -19,7 +20,7 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.prompt_jobs import KeyedPrompt, PromptHead, PromptKey, Subject, ask, show_prompts
-from gui.widgets.prompt_pane import InkSample
+from gui.widgets.prompt_pane import InkSample, ShownPrompt
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.workspace.threads import JobControl, ThreadName
 from gui.workspace.workspace import Workspace
@@ -37,19 +38,25 @@ def setup(demo_gold: Path) -> RunSetup:
     return RunSetup(demo_gold, demo_model(), mode=Mode.LABELS, context=2048, threads=1)
 
 
-def opened(qtbot: QtBot, workspace: Workspace, wanted: PromptRequest) -> PromptDialog:
-    """The dialog once the wanted prompt is there."""
-    dialog = PromptDialog(workspace, wanted)
+def opened(
+    qtbot: QtBot, workspace: Workspace, subject: Subject, criterion: str = "safety", **more: Any
+) -> PromptDialog:
+    """The dialog once the wanted prompt is there, or why it is not."""
+    dialog = PromptDialog(workspace, PromptRequest(subject, criterion, **more))
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.pane.prompt is not None)
+    qtbot.waitUntil(lambda: dialog.pane.prompt is not None or dialog.notice.isVisible())
     return dialog
 
 
-def asked(qtbot: QtBot, dialog: PromptDialog) -> PromptDialog:
+def prompt_of(dialog: PromptDialog) -> ShownPrompt:
+    assert dialog.pane.prompt is not None
+    return dialog.pane.prompt
+
+
+def ask_there(qtbot: QtBot, dialog: PromptDialog) -> None:
     dialog.ask.click()
     qtbot.waitUntil(lambda: not dialog.answer_view.isHidden())
-    return dialog
 
 
 def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetup) -> None:
@@ -66,9 +73,7 @@ def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetu
     units = prompt.text.encode("utf-16-le")
     spans = [units[2 * span.start : 2 * span.end].decode("utf-16-le") for span in prompt.spans]
     assert "".join(spans) == prompt.text
-    (shown,) = [
-        text for text, span in zip(spans, prompt.spans, strict=True) if span.source is Source.RESPONSE_A
-    ]
+    shown = spans[[span.source for span in prompt.spans].index(Source.RESPONSE_A)]
     assert shown.startswith("<|end|>")
     assert shown.endswith("東京")
     assert prompt.tokens[-1].end == len(units) // 2
@@ -76,7 +81,7 @@ def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetu
 
 
 def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
-    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
+    dialog = opened(qtbot, workspace, Subject(ITEM, setup))
     assert dialog.key == ("safety", Order.AB, Method.LABEL_TOKENS, "")
     assert "Criterion: safety." in dialog.pane.toPlainText()
     qtbot.waitUntil(lambda: len(dialog._prompts) == 10)
@@ -91,33 +96,27 @@ def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspa
     assert "tokens: " in dialog.counts.text()
     assert not dialog.method.isVisible()  # of letters there is one
     qtbot.keyClick(dialog, Qt.Key.Key_W)
-    assert dialog.pane.prompt is not None
+    assert prompt_of(dialog)
     dialog.reject()
     left = [dialog.pane.prompt, *dialog._prompts]
     assert left == [None]  # closing lets go of the texts
 
 
-def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
-    dialog = opened(
-        qtbot, workspace, PromptRequest(Subject(ITEM, setup), "", chosen_on="as the Judge page is set")
-    )
+def test_a_long_id_is_cut_and_a_legend_is_there(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
+    dialog = opened(qtbot, workspace, Subject(ITEM, setup), "", chosen_on="as the Judge page is set")
     assert dialog.minimumSizeHint().width() < 1280
     assert "n" * 61 not in dialog.title.text()
     assert dialog.title.text().endswith("demo-judge, as the Judge page is set")
     inks = {sample.source for sample in dialog.findChildren(InkSample)}
     assert inks == {Source.CONTROL, Source.OWN, Source.INSTRUCTION, Source.RESPONSE_A, Source.RESPONSE_B}
     dialog.copy.click()
-    assert QGuiApplication.clipboard().text() == dialog.pane.prompt.as_read if dialog.pane.prompt else ""
+    assert QGuiApplication.clipboard().text() == prompt_of(dialog).as_read
 
 
-def test_the_likeliest_tokens_are_those_of_the_chosen_prompt(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
+def test_the_likeliest_tokens_are_shown(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     read = {PromptKey("safety", Order.AB, Method.LABEL_TOKENS, ""): 0.25}
-    wanted = PromptRequest(Subject(ITEM, setup), "safety", masses=read)
-    dialog = asked(qtbot, opened(qtbot, workspace, wanted))
+    dialog = opened(qtbot, workspace, Subject(ITEM, setup), masses=read)
+    ask_there(qtbot, dialog)
     rows = dialog.answer.as_text().splitlines()
     assert len(rows) >= 12
     assert rows[1].startswith("1\t")
@@ -138,16 +137,14 @@ def test_a_process_of_its_own_reads_the_same(setup: RunSetup) -> None:
     assert Preparing("Reading the prompt") in received
 
 
-def test_while_a_label_is_hidden_the_model_cannot_be_asked(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
+def test_blind_the_model_is_not_asked(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     """Blind labels are given without what the model says: the text is no secret, the answer is."""
     labelled = {"safety"}
-    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "relevance", labelled.__contains__))
+    dialog = opened(qtbot, workspace, Subject(ITEM, setup), "relevance", may_see=labelled.__contains__)
     assert not dialog.ask.isEnabled()
     assert "Hidden until" in dialog.mass.text()
     dialog._choose_criterion(3)
-    asked(qtbot, dialog)
+    ask_there(qtbot, dialog)
     dialog._choose_criterion(0)
     assert dialog.answer_view.isHidden()
     assert "Hidden until" in text_of(dialog)
@@ -155,7 +152,7 @@ def test_while_a_label_is_hidden_the_model_cannot_be_asked(
 
 
 def test_reading_can_be_stopped(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
-    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
+    dialog = opened(qtbot, workspace, Subject(ITEM, setup))
     dialog.ask.click()
     assert not dialog.busy.isHidden()
     assert not dialog.ask.isEnabled()
@@ -165,49 +162,31 @@ def test_reading_can_be_stopped(qtbot: QtBot, workspace: Workspace, setup: RunSe
     assert dialog.ask.isEnabled() or not dialog.answer_view.isHidden()
 
 
-def test_an_item_that_does_not_fit_is_shown_but_not_asked(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
-    long = replace(ITEM, output_a="word " * 3000)
-    dialog = opened(qtbot, workspace, PromptRequest(Subject(long, setup), "safety"))
-    assert "it is not judged" in dialog.notes.text()
-    assert not dialog.ask.isEnabled()
+def test_what_cannot_be_asked_is_said(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
+    """Of an item that does not fit the prompt is shown, of a model that is gone there is none."""
+    too_long = opened(qtbot, workspace, Subject(replace(ITEM, output_a="word " * 3000), setup))
+    assert "it is not judged" in too_long.notes.text()
+    gone = opened(qtbot, workspace, Subject(ITEM, replace(setup, model_path=Path("gone.gguf"))))
+    assert "gone.gguf" in gone.notice.text
+    assert not any(dialog.ask.isEnabled() for dialog in (too_long, gone))
 
 
-def test_a_model_that_is_gone_is_named(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
-    gone = replace(setup, model_path=Path("gone.gguf"))
-    dialog = PromptDialog(workspace, PromptRequest(Subject(ITEM, gone), "safety"))
-    qtbot.addWidget(dialog)
-    dialog.show()
-    qtbot.waitUntil(lambda: not dialog.notice.isHidden())
-    assert "gone.gguf" in dialog.notice.text
-    assert not dialog.ask.isEnabled()
-
-
-def test_a_run_is_named_with_what_is_no_longer_as_it_was(
-    qtbot: QtBot, space: Workspace, setup: RunSetup
-) -> None:
+def test_a_run_is_named_with_what_is_not_as_it_was(qtbot: QtBot, space: Workspace, setup: RunSetup) -> None:
     """The run of the tests names its model by another SHA-256."""
     with RunStore(space.store_path) as store:
         run = store.run(1)
-    dialog = opened(qtbot, space, PromptRequest(Subject(ITEM, setup, run), "safety"))
+    dialog = opened(qtbot, space, Subject(ITEM, setup, run))
     assert " as in run 1 for demo-judge" in dialog.title.text()
     assert "not the file of the run" in dialog.notes.text()
 
 
 def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     setup = replace(setup, methods=(Method.LABEL_TOKENS, Method.PERMUTED_LABELS, Method.POINTWISE_GRADE))
-    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
+    dialog = opened(qtbot, workspace, Subject(ITEM, setup))
     shown = [dialog.method.itemText(place) for place in range(dialog.method.count())]
-    assert shown == [
-        "Label tokens",
-        "Permuted label tokens: ABCD",
-        "Permuted label tokens: BCDA",
-        "Permuted label tokens: CDAB",
-        "Permuted label tokens: DABC",
-        "Pointwise grade: response shown first",
-        "Pointwise grade: response shown second",
-    ]
+    permuted = [f"Permuted label tokens: {letters}" for letters in ("ABCD", "BCDA", "CDAB", "DABC")]
+    grades = [f"Pointwise grade: response shown {which}" for which in ("first", "second")]
+    assert shown == ["Label tokens", *permuted, *grades]
     assert dialog.method.isVisible()
     assert dialog.minimumSizeHint().width() < 1280
     dialog.order.setCurrentIndex(1)
@@ -215,12 +194,11 @@ def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspac
     qtbot.keyClick(dialog, Qt.Key.Key_W)
     qtbot.waitUntil(lambda: dialog.pane.prompt is not None)
     assert dialog.key == ("safety", Order.BA, Method.POINTWISE_GRADE, "B")
-    prompt = dialog.pane.prompt
-    assert prompt is not None
+    prompt = prompt_of(dialog)
     assert "How good is Response B on this criterion?" in prompt.text
     assert prompt.text.rstrip().endswith("Grade:")
     assert prompt.then == "the answer is read here"
-    asked(qtbot, dialog)
+    ask_there(qtbot, dialog)
     table = dialog.answer.as_text()
     assert "answer\tsays" in table.casefold()
     assert "A: 4 of 5" in table  # B is shown first
@@ -238,27 +216,24 @@ def test_what_a_model_is_shown_before_it_thinks(
         reasoning_samples=3,
         context=8192,
     )
-    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, reasons), "safety"))
+    dialog = opened(qtbot, workspace, Subject(ITEM, reasons))
     assert dialog.key == ("safety", Order.AB, Method.CHAIN_OF_THOUGHT, "1")
-    prompt = dialog.pane.prompt
-    assert prompt is not None
+    prompt = prompt_of(dialog)
     assert prompt.text.rstrip().endswith("<think>")
     assert "reasons here" in prompt.then
-    asked(qtbot, dialog)
+    ask_there(qtbot, dialog)
     assert dialog.answer.columnCount() == 4
     assert dialog.mass.isHidden()
 
 
-def test_the_text_is_there_while_other_work_has_the_model(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
+def test_the_text_is_there_while_the_model_works(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     def until_stopped(control: JobControl) -> None:
         while True:
             control.cancel.raise_if_requested()
             time.sleep(0.01)
 
     run = workspace.threads.start(ThreadName.MODEL, until_stopped)
-    dialog = opened(qtbot, workspace, PromptRequest(Subject(ITEM, setup), "safety"))
+    dialog = opened(qtbot, workspace, Subject(ITEM, setup))
     dialog.ask.click()
     assert "Waiting for other work" in text_of(dialog.busy)
     run.cancel()

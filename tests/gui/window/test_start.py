@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from gui.widgets.actions import add_key
 from gui.widgets.fields import ComboBox
+from gui.widgets.labels import in_column
 from gui.window.start import EndSignals, PopupKeys
 
 FAULTY = """
@@ -119,17 +120,13 @@ def send_soon(number: signal.Signals) -> None:
 
 @can_signal
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_is_heard_while_qt_waits(signals: EndSignals, qtbot: QtBot, number: signal.Signals) -> None:
-    with qtbot.waitSignal(signals.wanted, timeout=A_WHILE * 1000):
-        send_soon(number)
-    assert signal.getsignal(number) is signal.SIG_DFL  # the second one ends at once
-
-
-@can_signal
-def test_who_would_rather_stay_is_asked_again(signals: EndSignals, qtbot: QtBot) -> None:
+def test_a_signal_is_heard_while_qt_waits_and_who_would_rather_stay_is_asked_again(
+    signals: EndSignals, qtbot: QtBot, number: signal.Signals
+) -> None:
     for _ in range(2):
-        with qtbot.waitSignal(signals.wanted, timeout=A_WHILE * 1000):
-            send_soon(signal.SIGINT)
+        with qtbot.waitSignal(signals.wanted):
+            send_soon(number)
+        assert signal.getsignal(number) is signal.SIG_DFL  # the next one ends at once
         signals.hear()
 
 
@@ -156,9 +153,7 @@ def test_two_signals_in_quick_succession_are_one_wish_or_end_the_program_and_han
 @can_signal
 @pytest.mark.slow
 @pytest.mark.parametrize(("word", "number"), [("begun", signal.SIGTERM), ("filled", signal.SIGINT)])
-def test_the_window_closes_at_a_signal_and_remembers(
-    word: str, number: signal.Signals, tmp_path: Path
-) -> None:
+def test_a_window_closes_at_a_signal_and_remembers(word: str, number: signal.Signals, tmp_path: Path) -> None:
     env = {**os.environ, "TIEBREAK_HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -184,10 +179,8 @@ class ShownPage(QWidget):
         self.menu = QMenu(self)
         self.menu.addAction("&Ada", lambda: self.pressed.append("chosen: Ada"))
         self.menu.addAction("&Sam", lambda: self.pressed.append("chosen: Sam"))
-        QVBoxLayout(self).addWidget(self.box)
-        key = QShortcut(QKeySequence("S"), self)
-        key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        key.activated.connect(lambda: self.pressed.append("key of the page"))
+        in_column(self.box, on=self)
+        add_key(self, "S", lambda: self.pressed.append("key of the page"), inside=True)
 
 
 @pytest.fixture
@@ -212,22 +205,19 @@ def press(key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoMod
     QTest.keyClick(window, key, modifier)
 
 
-def test_a_key_in_an_open_list_searches_there(page: ShownPage, qtbot: QtBot) -> None:
+@pytest.mark.parametrize(
+    ("keys", "chosen"),
+    [((Qt.Key.Key_S, Qt.Key.Key_Return), "safety"), ((Qt.Key.Key_Down, Qt.Key.Key_Escape), "accuracy")],
+)
+def test_a_key_in_an_open_list_is_for_that_list(
+    page: ShownPage, qtbot: QtBot, keys: tuple[Qt.Key, Qt.Key], chosen: str
+) -> None:
     page.box.showPopup()
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
-    press(Qt.Key.Key_S)
-    assert page.pressed == []
-    assert page.box.view().currentIndex().row() == 1
-    press(Qt.Key.Key_Return)
-    assert (page.box.currentText(), page.box.view().isVisible()) == ("safety", False)
-
-
-def test_escape_leaves_an_open_list_as_it_was(page: ShownPage, qtbot: QtBot) -> None:
-    page.box.showPopup()
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
-    press(Qt.Key.Key_Down)
-    press(Qt.Key.Key_Escape)
-    assert (page.box.currentText(), page.box.view().isVisible()) == ("accuracy", False)
+    press(keys[0])
+    assert (page.pressed, page.box.view().currentIndex().row()) == ([], 1)
+    press(keys[1])
+    assert (page.box.currentText(), page.box.view().isVisible()) == (chosen, False)
 
 
 def test_a_key_in_an_open_menu_chooses_there(page: ShownPage, qtbot: QtBot) -> None:
@@ -238,18 +228,13 @@ def test_a_key_in_an_open_menu_chooses_there(page: ShownPage, qtbot: QtBot) -> N
 
 
 def test_a_key_that_chooses_nothing_in_a_menu_of_the_bar_does_nothing(page: ShownPage, qtbot: QtBot) -> None:
-    frame = page.window()
-    assert isinstance(frame, QMainWindow)
-    menu = frame.menuBar().actions()[0].menu()
     press(Qt.Key.Key_F, Qt.KeyboardModifier.AltModifier)
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is menu)
+    qtbot.waitUntil(lambda: isinstance(QApplication.activePopupWidget(), QMenu))
     page.box.setFocus()  # where it was, as on some systems
     press(Qt.Key.Key_S)
     assert page.pressed == []
     press(Qt.Key.Key_Q)
     assert page.pressed == ["chosen: Quit"]
-
-
-def test_a_key_without_a_popup_is_one_of_the_page(page: ShownPage) -> None:
-    press(Qt.Key.Key_S)
-    assert page.pressed == ["key of the page"]
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is None)
+    press(Qt.Key.Key_S)  # without a popup it is one of the page
+    assert page.pressed == ["chosen: Quit", "key of the page"]

@@ -1,19 +1,17 @@
-"""Submissions in the window: opened with what they answer, completed, checked, not written over; and files of
-any kind that are opened in the wrong place.
-"""
+"""Submissions: opened with what they answer, completed, not written over; files opened in the wrong place."""
 
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import JUDGE_ALONE, new_override
@@ -36,13 +34,13 @@ from gui.window.main_content import MainContent
 from gui.workspace.page import CHECK, OPEN_SUBMISSION
 from gui.workspace.state import PageName
 from tests.gui.review.steps import current, press, save
-from tests.gui.steps import dataset_of, run_of, whole_window
+from tests.gui.steps import click, dataset_of, drop, items_of, open_run, run_of, whole_window
 
 LONG = "n" * 251 + ".tsv"
 
 
 @pytest.fixture
-def main_content(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[MainContent]:
+def main(qtbot: QtBot, tmp_path: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window with the labelled items that `submission` answers."""
     with whole_window(qtbot, tmp_path, demo_gold) as made:
         yield made
@@ -54,134 +52,100 @@ def submission(demo_store: Path, tmp_path: Path) -> Path:
 
 
 def with_lines(path: Path, *lines: str) -> Path:
-    """A submission of labels for one criterion."""
     path.write_text("\n".join(["id\tsafety_preference", *lines, ""]), encoding="utf-8")
     return path
 
 
-def open_one(main_content: MainContent) -> str:
+def open_one(main: MainContent) -> str:
     """What is open, by its title; empty where no run is."""
-    run = main_content.workspace.run
+    run = main.workspace.run
     return run.results.run.title if run else ""
 
 
-def wait_for(qtbot: QtBot, main_content: MainContent, title: str) -> None:
-    qtbot.waitUntil(lambda: open_one(main_content) == title and bool(main_content.review.list.shown))
-    qtbot.waitUntil(lambda: main_content.frame.page is PageName.REVIEW)
+def wait_for(qtbot: QtBot, main: MainContent, title: str) -> None:
+    qtbot.waitUntil(lambda: open_one(main) == title and bool(main.review.list.shown))
+    qtbot.waitUntil(lambda: main.frame.page is PageName.REVIEW)
 
 
-def click(widget: QPushButton | None) -> None:
-    assert widget is not None
-    widget.click()
-
-
-def button(parent: object, text: str) -> QPushButton | None:
-    assert hasattr(parent, "findChildren")
-    buttons = parent.findChildren(QPushButton)
-    return next((each for each in buttons if each.text().replace("&", "") == text), None)
+def file_dialog(qtbot: QtBot, main: MainContent) -> QFileDialog:
+    qtbot.waitUntil(lambda: bool(main.frame.findChildren(QFileDialog)))
+    [dialog] = main.frame.findChildren(QFileDialog)
+    return dialog
 
 
 @pytest.mark.slow
 def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
-    qtbot: QtBot, main_content: MainContent, submission: Path
+    qtbot: QtBot, main: MainContent, submission: Path
 ) -> None:
     notes: list[str] = []
-    main_content.workspace.note.connect(notes.append)
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(submission))])
-    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    main_content.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    qtbot.waitUntil(lambda: bool(main_content.review.desk.card.badge.text))
-    assert any(
-        "baseline.tsv has predictions for 30 of the 30 items of gold.tsv, matched by" in note
-        for note in notes
-    )
-    assert main_content.notices.isHidden()
-    assert main_content.review.reading.a.text
-    picker = main_content.results.picker
+    main.workspace.note.connect(notes.append)
+    drop(main.frame, submission)
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    qtbot.waitUntil(lambda: bool(main.review.desk.card.badge.text))
+    assert "baseline.tsv has predictions for 30 of the 30 items of gold.tsv, matched by" in "\n".join(notes)
+    assert main.notices.isHidden()
+    assert main.review.reading.a.text
+    picker = main.results.picker
     qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
     for key in (Qt.Key.Key_Space, Qt.Key.Key_W):
-        with qtbot.waitSignal(
-            main_content.workspace.note, check_params_cb=lambda text: "only labels" in text
-        ):
-            qtbot.keyClick(main_content.review.list.view, key)
+        notes.clear()
+        qtbot.keyClick(main.review.list.view, key)
+        qtbot.waitUntil(lambda: "only labels" in "\n".join(notes))
 
 
 @pytest.mark.slow
-def test_nobody_calls_it_a_run_by_its_number(
-    qtbot: QtBot, main_content: MainContent, submission: Path
-) -> None:
+def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, main: MainContent, submission: Path) -> None:
     few = submission.with_name("few.tsv")
     few.write_bytes(b"\n".join(submission.read_bytes().split(b"\n")[:21]) + b"\n")
     said: list[str] = []
-    main_content.workspace.note.connect(said.append)
-    main_content.submissions.open(few)
-    wait_for(qtbot, main_content, "Submission few.tsv")
-    said.append(main_content.notices.text)
+    main.workspace.note.connect(said.append)
+    main.submissions.open(few)
+    wait_for(qtbot, main, "Submission few.tsv")
+    said.append(main.notices.text)
     answers = [text for text in said if "few.tsv has predictions for 20 of the 30 items of gold.tsv" in text]
     assert len(answers) == 1  # in the status bar, and not once more in the notice
-    assert main_content.notices.text.startswith("Found in few.tsv:")
-    assert "ids missing (10 of 30)" in main_content.notices.text
-    main_content.frame.show_page(PageName.RESULTS)
-    qtbot.waitUntil(lambda: main_content.results.measurer.scores is not None)
-    assert main_content.results.snapshot.isHidden()
-    assert "no probabilities" in main_content.results.calibration.state.text()
-    assert not main_content.results.calibration.fit_button.isEnabled()
-    assert not main_content.results.calibration.load_button.isEnabled()
+    assert main.notices.text.startswith("Found in few.tsv:")
+    assert "ids missing (10 of 30)" in main.notices.text
+    main.frame.show_page(PageName.RESULTS)
+    qtbot.waitUntil(lambda: main.results.measurer.scores is not None)
+    assert main.results.snapshot.isHidden()
+    calibration = main.results.calibration
+    assert "no probabilities" in calibration.state.text()
+    assert not any(button.isEnabled() for button in (calibration.fit_button, calibration.load_button))
     assert not [text for text in said if "run 1" in text.lower()]
 
 
 @pytest.mark.slow
-def test_a_recent_dataset_is_found_that_has_its_ids(
-    qtbot: QtBot, main_content: MainContent, submission: Path, tmp_path: Path, demo_gold: Path
+def test_its_dataset_is_found_or_asked_for(
+    qtbot: QtBot, main: MainContent, submission: Path, tmp_path: Path, demo_gold: Path
 ) -> None:
-    other = tmp_path / "other.tsv"
-    other.write_text("id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", encoding="utf-8")
-    main_content.workspace.open_dataset(other)
-    main_content.submissions.open(submission)  # while another dataset is read
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    run = main_content.workspace.run
-    assert run is not None
-    assert run.dataset is not None
-    assert run.dataset.path == demo_gold
-
-
-@pytest.mark.slow
-def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path
-) -> None:
-    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
-    qtbot.waitUntil(lambda: main_content.submissions.question is not None)
-    box = main_content.submissions.question
-    assert box is not None
+    opener, other = main.submissions, tmp_path / "other.tsv"
+    other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
+    opener.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
+    qtbot.waitUntil(lambda: opener.question is not None)
+    box = cast(QMessageBox, opener.question)
     assert "few.tsv answers 3 items." in box.text()
     assert "gold.tsv has 2 of them." in box.informativeText()
-    assert open_one(main_content) == ""
-    assert not main_content.workspace.runs
-    click(button(box, "Use gold.tsv"))
-    wait_for(qtbot, main_content, "Submission few.tsv")
-    assert "ids that are not in the dataset (1), omitted: x9." in main_content.notices.text
-
-
-@pytest.mark.slow
-def test_the_dataset_may_be_chosen(qtbot: QtBot, main_content: MainContent, tmp_path: Path) -> None:
-    other = tmp_path / "other.tsv"
-    other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
-    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"))
-    qtbot.waitUntil(lambda: main_content.submissions.question is not None)
-    click(button(main_content.submissions.question, "Choose dataset…"))
-    qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
-    [dialog] = main_content.frame.findChildren(QFileDialog)
-    assert "few.tsv answers" in dialog.windowTitle()
+    assert (open_one(main), main.workspace.runs) == ("", [])
+    click(box, "Use gold.tsv")
+    wait_for(qtbot, main, "Submission few.tsv")
+    assert "ids that are not in the dataset (1), omitted: x9." in main.notices.text
+    opener.open(with_lines(tmp_path / "one.tsv", "x9\tA"))
+    qtbot.waitUntil(lambda: opener.question not in (None, box))
+    click(cast(QMessageBox, opener.question), "Choose dataset…")
+    dialog = file_dialog(qtbot, main)
+    assert "one.tsv answers" in dialog.windowTitle()
     dialog.fileSelected.emit(str(other))
     dialog.close()
-    wait_for(qtbot, main_content, "Submission few.tsv")
-    assert other in main_content.workspace.state.recent("datasets")
+    wait_for(qtbot, main, "Submission one.tsv")
+    main.workspace.open_dataset(other)
+    opener.open(submission)  # while another dataset is read: a recent one has its ids
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    assert items_of(main.workspace).path == demo_gold
 
 
 def test_a_wrong_file_is_refused_and_nothing_is_kept(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path, demo_gold: Path
+    qtbot: QtBot, main: MainContent, tmp_path: Path, demo_gold: Path
 ) -> None:
     for name, data, said in (
         ("data.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", "is a dataset of pairs, not"),
@@ -191,15 +155,15 @@ def test_a_wrong_file_is_refused_and_nothing_is_kept(
         path = tmp_path / name
         if data is not None:
             path.write_bytes(data)
-        main_content.submissions.open(path)
-        qtbot.waitUntil(lambda said=said: said in main_content.notices.text)  # type: ignore[misc]
-        assert open_one(main_content) == ""
-        assert main_content.submissions.question is None
-    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
-    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in main_content.notices.text)
-    assert "Open the dataset that it answers first" in main_content.notices.text
-    if main_content.workspace.store_path.exists():
-        with RunStore(main_content.workspace.store_path) as store:
+        main.submissions.open(path)
+        qtbot.waitUntil(lambda said=said: said in main.notices.text)  # type: ignore[misc]
+        assert open_one(main) == ""
+        assert main.submissions.question is None
+    main.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
+    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in main.notices.text)
+    assert "Open the dataset that it answers first" in main.notices.text
+    if main.workspace.store_path.exists():
+        with RunStore(main.workspace.store_path) as store:
             assert store.runs() == []
 
 
@@ -208,132 +172,113 @@ def test_a_dataset_and_its_submission_are_opened_together(
     qtbot: QtBot, tmp_path: Path, demo_gold: Path, submission: Path, swapped: bool
 ) -> None:
     files = [submission, demo_gold] if swapped else [demo_gold, submission]
-    with whole_window(qtbot, tmp_path, *files) as main_content:
-        wait_for(qtbot, main_content, "Submission baseline.tsv")
-        assert dataset_of(main_content.workspace).path == demo_gold
+    with whole_window(qtbot, tmp_path, *files) as main:
+        wait_for(qtbot, main, "Submission baseline.tsv")
+        assert dataset_of(main.workspace).path == demo_gold
 
 
 @pytest.mark.slow
 def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
-    qtbot: QtBot, main_content: MainContent, submission: Path
+    qtbot: QtBot, main: MainContent, submission: Path
 ) -> None:
     copy = submission.with_name("copy.tsv")
     copy.write_bytes(before := submission.read_bytes())
-    main_content.submissions.open(submission)
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    main_content.submissions.open(copy)
-    qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main_content.notices.text)
+    main.submissions.open(submission)
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    main.submissions.open(copy)
+    qtbot.waitUntil(lambda: "It is identical to baseline.tsv" in main.notices.text)
     for path in (copy, submission):
-        with qtbot.waitSignal(main_content.workspace.problem) as problem:
-            main_content.results.export(Form.EXPLAINED, path)
+        with qtbot.waitSignal(main.workspace.problem) as problem:
+            main.results.export(Form.EXPLAINED, path)
         assert "would be overwritten" in str(problem.args[0])
         assert path.read_bytes() == before
 
 
 @pytest.mark.slow
 def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widens_nothing(
-    qtbot: QtBot, main_content: MainContent, submission: Path
+    qtbot: QtBot, main: MainContent, submission: Path
 ) -> None:
     long = submission.rename(submission.with_name(f"R&D{LONG[3:]}"))
-    space, frame = main_content.workspace, main_content.frame
+    space, frame = main.workspace, main.frame
     width, least = frame.width(), frame.minimumSizeHint().width()
-    main_content.submissions.open(long)
-    qtbot.waitUntil(lambda: open_one(main_content).startswith("Submission R&D"))
+    main.submissions.open(long)
+    qtbot.waitUntil(lambda: open_one(main).startswith("Submission R&D"))
     called = run_of(space).results.run.called
     assert called.startswith("the submission R&Dn")
     qtbot.waitUntil(lambda: any(run.called == called for run in space.runs))
     space.tell_ended(7, "has finished", NOT_LOOKED_AT)
-    assert f"exports still show {called}" in main_content.notices.text.replace("\u200b", "")
+    assert f"exports still show {called}" in main.notices.text.replace("\u200b", "")
     for page in PageName:
         frame.show_page(page)
         QApplication.processEvents()
     assert (frame.width(), frame.minimumSizeHint().width()) == (width, least)
 
 
-def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(
-    qtbot: QtBot, main_content: MainContent
-) -> None:
+def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(qtbot: QtBot, main: MainContent) -> None:
     assert ("Ctrl+Shift+O", "Open submission") in [(one.keys, what) for one, what in keys_of("Everywhere")]
-    picker = main_content.results.picker
+    picker = main.results.picker
     assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
     wanted: list[Callable[[], object]] = [
-        partial(picker.activated.emit, picker.findText(OPEN_SUBMISSION)),
-        main_content.review.nothing.submission.click,
+        lambda: picker.activated.emit(picker.findText(OPEN_SUBMISSION)),
+        main.review.nothing.submission.click,
     ]
     for ask in wanted:
         ask()
-        qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
-        [dialog] = main_content.frame.findChildren(QFileDialog)
+        dialog = file_dialog(qtbot, main)
         assert dialog.windowTitle().startswith("Open submission")
         dialog.close()
-        qtbot.waitUntil(lambda: not main_content.frame.findChildren(QFileDialog))
+        qtbot.waitUntil(lambda: not main.frame.findChildren(QFileDialog))
 
 
 @pytest.mark.slow
 def test_the_check_lists_what_an_export_would_lack_and_copies_it(
-    qtbot: QtBot, main_content: MainContent, tmp_path: Path, demo_gold: Path
+    qtbot: QtBot, main: MainContent, tmp_path: Path, demo_gold: Path
 ) -> None:
-    main_content.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\t", "x9\tA"), demo_gold)
-    wait_for(qtbot, main_content, "Submission few.tsv")
-    main_content.results.picker.activated.emit(main_content.results.picker.findText(CHECK))
-    [dialog] = main_content.frame.findChildren(CheckDialog)
+    main.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\t", "x9\tA"), demo_gold)
+    wait_for(qtbot, main, "Submission few.tsv")
+    main.results.picker.activated.emit(main.results.picker.findText(CHECK))
+    [dialog] = main.frame.findChildren(CheckDialog)
     qtbot.waitUntil(lambda: "findings" in dialog.outcome.text())
     assert "empty cells in safety_preference (1): ids 2." in dialog.list.toPlainText()
     assert "omitted: x9" in dialog.list.toPlainText()
     dialog.copy.click()
     assert QGuiApplication.clipboard().text() == dialog.text
     dialog.other.click()
-    qtbot.waitUntil(lambda: bool(main_content.frame.findChildren(QFileDialog)))
-    main_content.frame.findChildren(QFileDialog)[0].close()
+    file_dialog(qtbot, main).close()
 
 
-def test_it_is_reviewed_and_exported_but_never_written_over(
-    qtbot: QtBot, main_content: MainContent, submission: Path, tmp_path: Path
+def test_it_is_reviewed_and_exported_but_never_written_over_and_nobody_offers_to_explain_it_again(
+    qtbot: QtBot, main: MainContent, submission: Path, tmp_path: Path
 ) -> None:
     before = submission.read_bytes()
-    main_content.workspace.set_author("Ada")
-    main_content.submissions.open(submission)
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    card = main_content.review.desk.card
+    main.workspace.set_author("Ada")
+    main.submissions.open(submission)
+    wait_for(qtbot, main, "Submission baseline.tsv")
+    card = main.review.desk.card
     qtbot.waitUntil(lambda: bool(card.badge.text))
-    assert card.bars.isHidden()
-    assert card.orders.isHidden()
-    assert card.mass.isHidden()
+    assert all(part.isHidden() for part in (card.bars, card.orders, card.mass))
     own = card.badge.text
-    item, criterion = main_content.review.session.item_id, main_content.review.session.criterion
-    with qtbot.waitSignal(main_content.workspace.overrides_changed):
-        main_content.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
+    item, criterion = main.review.session.item_id, main.review.session.criterion
+    other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
+    main.review.desk.override_label(other)
+    qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
+    assert not card.stale.isHidden()
+    assert main.review.stale.isHidden()
+    with qtbot.waitSignal(main.workspace.overrides_changed):
+        main.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
     qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
     assert "The judge's own explanation:" in card.by.text()
-    other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
-    main_content.review.desk.override_label(other)
-    qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
-    main_content.results.export(Form.EXPLAINED, submission)
-    qtbot.waitUntil(lambda: "would be overwritten" in main_content.notices.text)
-    assert "submission that is open" in main_content.notices.text
+    main.results.export(Form.EXPLAINED, submission)
+    qtbot.waitUntil(lambda: "would be overwritten" in main.notices.text)
+    assert "submission that is open" in main.notices.text
     assert submission.read_bytes() == before
     again = tmp_path / "again.tsv"
-    main_content.results.export(Form.EXPLAINED, again)
+    main.results.export(Form.EXPLAINED, again)
     qtbot.waitUntil(again.exists)
     [row] = [row for row in read_submission(again).rows if row.id == item]
     assert row.predictions[criterion].explanation == "Because I say so."
     same = [row for row in read_submission(submission).rows if row.id != item]
     assert [row for row in read_submission(again).rows if row.id != item] == same
-
-
-@pytest.mark.slow
-def test_nobody_offers_to_write_its_explanations_again(
-    qtbot: QtBot, main_content: MainContent, submission: Path
-) -> None:
-    main_content.workspace.set_author("Ada")
-    main_content.submissions.open(submission)
-    wait_for(qtbot, main_content, "Submission baseline.tsv")
-    desk = main_content.review.desk
-    qtbot.waitUntil(lambda: desk.session.item_id != "")
-    checked = [label for label, button in desk.card.buttons.labels.items() if button.isChecked()]
-    desk.override_label(next(label for label in Preference if label not in checked))
-    qtbot.waitUntil(lambda: not desk.card.stale.isHidden())
-    assert main_content.review.stale.isHidden()
 
 
 TAKEN = (0, 1, 12, 40, 41, 42, 77, 98)
@@ -358,21 +303,19 @@ def of_the_lab(qtbot: QtBot, tmp_path: Path, shared_data: Path) -> Iterator[Main
 
 
 def without(whole: Submission, places: Sequence[int], path: Path) -> Path:
-    """A submission without some of its items, in a file."""
     rows = tuple(row for place, row in enumerate(whole.rows) if place not in places)
     write_submission(path, replace(whole, rows=rows))
     return path
 
 
-def exported(qtbot: QtBot, main_content: MainContent, path: Path) -> bytes:
-    main_content.results.export(Form.EXPLAINED, path)
+def exported(qtbot: QtBot, main: MainContent, path: Path) -> bytes:
+    main.results.export(Form.EXPLAINED, path)
     qtbot.waitUntil(path.exists)
     return path.read_bytes()
 
 
-def measured(main_content: MainContent) -> int:
-    """How many items Results has measured."""
-    scores = main_content.results.measurer.scores
+def measured(main: MainContent) -> int:
+    scores = main.results.measurer.scores
     return len(scores.system.rows) if scores is not None else 0
 
 
@@ -388,8 +331,7 @@ def test_the_baseline_without_eight_items_is_completed_with_keys(
     )
     of_the_lab.submissions.open(without(replace(whole, rows=tuple(rows)), TAKEN, tmp_path / "part.tsv"))
     wait_for(qtbot, of_the_lab, "Submission part.tsv")
-    page, run = of_the_lab.review, of_the_lab.workspace.run
-    assert run is not None
+    page = of_the_lab.review
     assert "ids missing (8 of 99)" in of_the_lab.notices.text
     assert "The 8 missing items are in Review" in of_the_lab.notices.text
     assert exported(qtbot, of_the_lab, tmp_path / "as-it-was.tsv") == (tmp_path / "part.tsv").read_bytes()
@@ -432,7 +374,7 @@ def test_the_baseline_without_eight_items_is_completed_with_keys(
 
 
 @pytest.mark.slow
-def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
+def test_one_that_an_earlier_version_kept_is_completed_and_results_and_exports_say_so(
     qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
 ) -> None:
     whole = read_submission(baseline)
@@ -443,18 +385,8 @@ def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
         db.execute("DELETE FROM unscored WHERE run_id = 1")
     with qtbot.waitSignal(of_the_lab.workspace.run_changed):
         of_the_lab.workspace.read_run_again()
-    run = of_the_lab.workspace.run
-    assert run is not None
-    assert (run.results.run.judged, len(run.results.judged), run.results.left) == (91, 99, 8)
-
-
-@pytest.mark.slow
-def test_results_and_exports_say_that_it_is_complete(
-    qtbot: QtBot, of_the_lab: MainContent, baseline: Path, tmp_path: Path
-) -> None:
-    whole = read_submission(baseline)
-    of_the_lab.submissions.open(without(whole, TAKEN, tmp_path / "part.tsv"))
-    wait_for(qtbot, of_the_lab, "Submission part.tsv")
+    results = run_of(of_the_lab.workspace).results
+    assert (results.run.judged, len(results.judged), results.left) == (91, 99, 8)
     with RunStore(of_the_lab.workspace.store_path) as store:
         for place in TAKEN:
             for criterion, said in whole.rows[place].predictions.items():
@@ -466,9 +398,7 @@ def test_results_and_exports_say_that_it_is_complete(
     qtbot.waitUntil(lambda: measured(of_the_lab) == 99)
     assert exported(qtbot, of_the_lab, tmp_path / "whole.tsv") == baseline.read_bytes()
     qtbot.waitUntil(lambda: "it answers all 99 items completely" in of_the_lab.notices.text)
-    run = of_the_lab.workspace.run
-    assert run is not None
-    check = CheckDialog(of_the_lab.workspace, run)
+    check = CheckDialog(of_the_lab.workspace, run_of(of_the_lab.workspace))
     qtbot.addWidget(check)
     qtbot.waitUntil(lambda: check.outcome.text() == "No problems: it is complete.")
     what = of_the_lab.results._exported()
@@ -497,60 +427,39 @@ def judged(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainConte
         yield made
 
 
-def step(qtbot: QtBot, main_content: MainContent, problem: str, words: str) -> None:
+def step(qtbot: QtBot, main: MainContent, problem: str, words: str) -> None:
     """Wait until a notice says a problem, and press its button."""
-    qtbot.waitUntil(lambda: problem in main_content.notices.text)
-    main_content.notices.take_keys()
-    buttons = main_content.notices.findChildren(QPushButton)
-    next(each for each in buttons if each.text().replace("&", "") == words).click()
+    qtbot.waitUntil(lambda: problem in main.notices.text)
+    main.notices.take_keys()
+    click(main.notices, words)
 
 
-def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
-    qtbot: QtBot, judged: MainContent, submission: Path
-) -> None:
-    judged.datasets.open(submission)
-    step(qtbot, judged, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
-    qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
-    run = judged.workspace.run
-    assert run is not None
-    assert run.results.run.title == "Submission baseline.tsv"
-    assert judged.dataset.notice.isHidden()
-    assert "not a dataset" not in judged.notices.text
-    assert judged.workspace.dataset is not None
-
-
-def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
-    qtbot: QtBot, judged: MainContent, demo_gold: Path, tmp_path: Path
-) -> None:
-    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    judged.frame.show_page(PageName.RESULTS)
-    judged.submissions.open(other)
-    step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
-    assert judged.frame.page is PageName.DATASET
-
-
-@pytest.mark.slow
-def test_a_submission_chosen_as_labels_is_opened_by_a_button(
-    qtbot: QtBot, judged: MainContent, submission: Path
-) -> None:
-    judged.workspace.open_run(1)
-    qtbot.waitUntil(lambda: judged.workspace.run is not None)
-    judged.results.gold.open(submission)
-    step(qtbot, judged, "is a submission, not a dataset", "Open as submission")
-    qtbot.waitUntil(lambda: judged.frame.page is PageName.REVIEW)
-
-
-def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
+def test_what_is_opened_in_the_wrong_place_is_opened_by_a_button(
     qtbot: QtBot, judged: MainContent, submission: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
-    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
-    judged.frame.show_page(PageName.COMPARE)
+    """A submission as a dataset and as labels; a dataset as a submission and as a system to compare."""
+    space, frame = judged.workspace, judged.frame
+    judged.datasets.open(submission)
+    step(qtbot, judged, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
+    qtbot.waitUntil(lambda: frame.page is PageName.REVIEW)
+    assert run_of(space).results.run.title == "Submission baseline.tsv"
+    assert judged.dataset.notice.isHidden()
+    assert "not a dataset" not in judged.notices.text
+    one, other = (Path(shutil.copy(demo_gold, tmp_path / f"{name}.tsv")) for name in ("one", "other"))
+    judged.submissions.open(one)
+    step(qtbot, judged, "one.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: dataset_of(space).path == one)
+    assert frame.page is PageName.DATASET
+    frame.show_page(PageName.COMPARE)
     judged.compare.choosing.add_files([submission, other])
     step(qtbot, judged, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
-    qtbot.waitUntil(lambda: judged.workspace.dataset.path == other)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: dataset_of(space).path == other)
     assert judged.compare.choosing.systems.all_files == (JudgeFile(submission),)
     assert judged.compare.notice.isHidden()
+    open_run(qtbot, space, 1)
+    judged.results.gold.open(submission)
+    step(qtbot, judged, "is a submission, not a dataset", "Open as submission")
+    qtbot.waitUntil(lambda: frame.page is PageName.REVIEW)
 
 
 def calibration(judged: MainContent, path: Path) -> None:
@@ -559,51 +468,32 @@ def calibration(judged: MainContent, path: Path) -> None:
     save_calibration(path, Calibration(judge, "gold.tsv", "", dict.fromkeys(ELOQUENT.names, NEUTRAL), {}))
 
 
-def rubric(_main_content: MainContent, path: Path) -> None:
-    path.write_text(rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine"), "utf-8")
-
-
-def model(_main_content: MainContent, path: Path) -> None:
-    shutil.copy(demo_model(), path)
-
-
-Made = Callable[[MainContent, Path], None]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "make", "there"),
-    [
-        ("c.json", calibration, lambda window: window.results.tabs.currentIndex() == 3),
-        ("own.toml", rubric, lambda window: window.workspace.rubric.path is not None),
-        ("sha256-12", model, lambda window: window.judge.picker.path.name == "sha256-12"),
-    ],
-)
 def test_what_is_dropped_is_opened_where_it_belongs(
-    qtbot: QtBot,
-    judged: MainContent,
-    tmp_path: Path,
-    name: str,
-    make: Made,
-    there: Callable[[MainContent], bool],
+    qtbot: QtBot, judged: MainContent, tmp_path: Path
 ) -> None:
-    judged.workspace.open_run(1)
-    qtbot.waitUntil(lambda: judged.workspace.run is not None)
-    make(judged, tmp_path / name)
-    judged.frame.files_dropped.emit([tmp_path / name])
-    qtbot.waitUntil(lambda: there(judged))
-    assert judged.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
+    open_run(qtbot, judged.workspace, 1)
+    calibration(judged, tmp_path / "c.json")
+    own = rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine")
+    (tmp_path / "own.toml").write_text(own, "utf-8")
+    model = Path(shutil.copy(demo_model(), tmp_path / "sha256-12"))
+    for path, page, there in (
+        (tmp_path / "c.json", PageName.RESULTS, lambda: judged.results.tabs.currentIndex() == 3),
+        (tmp_path / "own.toml", PageName.JUDGE, lambda: judged.workspace.rubric.path is not None),
+        (model, PageName.JUDGE, lambda: judged.judge.picker.path == model),
+    ):
+        judged.frame.show_page(PageName.DATASET)
+        judged.frame.files_dropped.emit([path])
+        qtbot.waitUntil(there)
+        assert judged.frame.page is page
 
 
-def test_what_the_window_does_not_open_is_named(qtbot: QtBot, judged: MainContent) -> None:
+def test_what_the_window_does_not_open_is_named_and_what_a_calibration_lacks(
+    qtbot: QtBot, judged: MainContent, tmp_path: Path
+) -> None:
     judged.frame.files_dropped.emit([judged.workspace.store_path])
     qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in judged.notices.text)
     assert "TIEBREAK_HOME" in judged.notices.text
-
-
-def test_a_calibration_without_a_run_says_what_is_missing(
-    qtbot: QtBot, judged: MainContent, tmp_path: Path
-) -> None:
     calibration(judged, tmp_path / "c.json")
     judged.workspace.run = None
     judged.frame.files_dropped.emit([tmp_path / "c.json"])

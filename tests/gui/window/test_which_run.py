@@ -29,7 +29,7 @@ _FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
 
 
 @pytest.fixture
-def main_content(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
+def main(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     """A window on a store with run 1, which is open, as it was when the last window was closed."""
     with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as made:
         yield made
@@ -40,157 +40,152 @@ def setup(demo_gold: Path) -> RunSetup:
     return RunSetup(demo_gold, demo_model(), items=3, mode=Mode.LABELS, threads=1)
 
 
-def judge(qtbot: QtBot, main_content: MainContent, setup: RunSetup, meanwhile: Callable[[], object]) -> None:
+def judge(qtbot: QtBot, main: MainContent, setup: RunSetup, meanwhile: Callable[[], object]) -> None:
     """A run that a person starts on the Judge page; what he does until it ends."""
-    main_content.frame.show_page(PageName.JUDGE)
-    with qtbot.waitSignal(main_content.run_control.ended):
-        main_content.run_control.start(setup)
+    main.frame.show_page(PageName.JUDGE)
+    with qtbot.waitSignal(main.run_control.ended):
+        main.run_control.start(setup)
         meanwhile()
-    qtbot.waitUntil(lambda: any(run.id == 2 and run.complete for run in main_content.workspace.runs))
-    qtbot.waitUntil(lambda: not main_content.workspace._opening.busy)
+    qtbot.waitUntil(lambda: any(run.id == 2 and run.complete for run in main.workspace.runs))
+    qtbot.waitUntil(lambda: not main.workspace._opening.busy)
 
 
-def offers(main_content: MainContent) -> list[str]:
+def offers(main: MainContent) -> list[str]:
     """The buttons that show a run that has ended, on the pages that act on the open one."""
-    return [button.text() for button in main_content.frame.findChildren(OfferedRun) if not button.isHidden()]
+    return [button.text() for button in main.frame.findChildren(OfferedRun) if not button.isHidden()]
 
 
-def shows_run_2(qtbot: QtBot, main_content: MainContent) -> None:
-    qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
-    assert offers(main_content) == []
-    assert main_content.notices.count == 0
-    main_content.results.export(Form.LABELS)
-    dialog = main_content.results.exporter.dialog
+def shows_run_2(qtbot: QtBot, main: MainContent) -> None:
+    qtbot.waitUntil(lambda: is_open(main.workspace, 2))
+    assert offers(main) == []
+    assert main.notices.count == 0
+    main.results.export(Form.LABELS)
+    dialog = main.results.exporter.dialog
     assert dialog.windowTitle().startswith("Export run 2 (gold.tsv, demo-judge)")
     assert dialog.path.name == "run-2-gold-demo-judge-labels.tsv"
     dialog.close()
-    for page in (main_content.results, main_content.review, main_content.ranking):
+    for page in (main.results, main.review, main.ranking):
         [picker] = page.findChildren(RunPicker)
         assert "Run 2: gold.tsv, demo-judge" in picker.currentText()
-    [title] = [menu.title() for menu in main_content.frame.findChildren(QMenu) if "Export" in menu.title()]
+    [title] = [menu.title() for menu in main.frame.findChildren(QMenu) if "Export" in menu.title()]
     assert title == "&Export run 2 (gold.tsv, demo-judge)"
 
 
-def stays_with_run_1(main_content: MainContent) -> None:
-    assert is_open(main_content.workspace, 1)
-    assert main_content.notices.text.startswith(_FINISHED)
-    assert "still show run 1 (gold.tsv, demo-judge)." in main_content.notices.text
-    assert offers(main_content) == ["Show run 2"] * 3
-    assert main_content.results.export_button.text() == "E&xport run 1"
+def stays_with_run_1(main: MainContent) -> None:
+    assert is_open(main.workspace, 1)
+    assert main.notices.text.startswith(_FINISHED)
+    assert "still show run 1 (gold.tsv, demo-judge)." in main.notices.text
+    assert offers(main) == ["Show run 2"] * 3
+    assert main.results.export_button.text() == "E&xport run 1"
 
 
-def test_a_run_that_ends_while_nothing_else_was_chosen_is_shown(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
+def test_a_run_that_ends_is_shown_if_nothing_was_chosen(
+    qtbot: QtBot, main: MainContent, setup: RunSetup
 ) -> None:
-    judge(qtbot, main_content, setup, lambda: main_content.frame.show_page(PageName.RESULTS))
-    shows_run_2(qtbot, main_content)
+    judge(qtbot, main, setup, lambda: main.frame.show_page(PageName.RESULTS))
+    shows_run_2(qtbot, main)
 
 
-def test_a_run_that_is_stopped_half_way_is_shown(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
-) -> None:
-    control = main_content.run_control
+def test_a_run_that_is_stopped_half_way_is_shown(qtbot: QtBot, main: MainContent, setup: RunSetup) -> None:
+    control = main.run_control
     control.start(replace(setup, items=None, mode=Mode.EXPLAIN))
     qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged > 1)
     with qtbot.waitSignal(control.ended):
         control.stop()
-    qtbot.waitUntil(lambda: is_open(main_content.workspace, 2))
-    assert not run_of(main_content.workspace).results.run.complete
+    qtbot.waitUntil(lambda: is_open(main.workspace, 2))
+    assert not run_of(main.workspace).results.run.complete
 
 
 def test_nothing_moves_under_the_hands_of_who_reviews_another_run(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
+    qtbot: QtBot, main: MainContent, setup: RunSetup
 ) -> None:
-    judge(qtbot, main_content, setup, lambda: main_content.frame.show_page(PageName.REVIEW))
-    stays_with_run_1(main_content)
-    [button] = main_content.review.findChildren(OfferedRun)
+    judge(qtbot, main, setup, lambda: main.frame.show_page(PageName.REVIEW))
+    stays_with_run_1(main)
+    [button] = main.review.findChildren(OfferedRun)
     assert "Run 2 (gold.tsv, demo-judge) has ended" in button.toolTip().replace("\u200b", "")
     button.click()
-    shows_run_2(qtbot, main_content)
-    assert main_content.frame.page is PageName.REVIEW
+    shows_run_2(qtbot, main)
+    assert main.frame.page is PageName.REVIEW
 
 
-def test_nothing_moves_once_something_was_said_of_the_run_that_is_open(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
+def label(made: MainContent) -> None:
+    made.workspace.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
+
+
+def choose_run_1(made: MainContent) -> None:
+    made.results.picker.activated.emit(made.results.picker.findData(1))
+
+
+def open_dataset(made: MainContent) -> None:
+    made.workspace.open_dataset(run_of(made.workspace).results.run.identity.dataset_path)
+
+
+@pytest.mark.parametrize("since", [label, choose_run_1, open_dataset])
+def test_nothing_moves_once_somebody_works_with_what_is_open(
+    qtbot: QtBot, main: MainContent, setup: RunSetup, since: Callable[[MainContent], None]
 ) -> None:
-    def label() -> None:
-        main_content.workspace.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
-
-    judge(qtbot, main_content, setup, label)
-    stays_with_run_1(main_content)
-
-
-def test_a_run_that_was_chosen_since_stays(qtbot: QtBot, main_content: MainContent, setup: RunSetup) -> None:
-    picker = main_content.results.picker
-    judge(qtbot, main_content, setup, lambda: picker.activated.emit(picker.findData(1)))
-    stays_with_run_1(main_content)
-
-
-def test_a_dataset_that_was_opened_since_leaves_all_as_it_is(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup, demo_gold: Path
-) -> None:
-    judge(qtbot, main_content, setup, lambda: main_content.workspace.open_dataset(demo_gold))
-    stays_with_run_1(main_content)
+    judge(qtbot, main, setup, lambda: since(main))
+    stays_with_run_1(main)
 
 
 def test_an_open_list_or_dialog_is_not_taken_from_under_the_hands(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
+    qtbot: QtBot, main: MainContent, setup: RunSetup
 ) -> None:
-    judge(qtbot, main_content, setup, lambda: main_content.results.exporter.export(Form.LABELS))
-    assert main_content.results.exporter.dialog.windowTitle().startswith("Export run 1 (")
-    main_content.results.exporter.dialog.close()
-    stays_with_run_1(main_content)
-    judge(qtbot, main_content, replace(setup, fresh=True), lambda: None)  # begun after all that: it is shown
-    qtbot.waitUntil(lambda: is_open(main_content.workspace, 3))
+    judge(qtbot, main, setup, lambda: main.results.exporter.export(Form.LABELS))
+    assert main.results.exporter.dialog.windowTitle().startswith("Export run 1 (")
+    main.results.exporter.dialog.close()
+    stays_with_run_1(main)
+    judge(qtbot, main, replace(setup, fresh=True), lambda: None)  # begun after all that: it is shown
+    qtbot.waitUntil(lambda: is_open(main.workspace, 3))
 
 
-def test_each_run_of_a_queue_is_shown_until_something_is_chosen(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
+def test_each_run_of_a_queue_is_shown_until_one_is_chosen(
+    qtbot: QtBot, main: MainContent, setup: RunSetup
 ) -> None:
-    queue, opened = main_content.runs.queue, list[int]()
+    queue, opened = main.runs.queue, list[int]()
 
     def follow() -> None:
-        opened.append(run_of(main_content.workspace).id)
+        opened.append(run_of(main.workspace).id)
         if len(opened) == 2:
-            main_content.workspace.open_run(1)  # a person looks something up while the third one is judged
+            main.workspace.open_run(1)  # a person looks something up while the third one is judged
 
     for items in (2, 3, 4):
         queue.add(replace(setup, items=items))
-    main_content.workspace.run_changed.connect(follow)
+    main.workspace.run_changed.connect(follow)
     with qtbot.waitSignal(queue.ended):
         queue.start()
     assert [entry.state for entry in queue.entries] == [QueueState.DONE] * 3
-    qtbot.waitUntil(lambda: not main_content.workspace._opening.busy)
+    qtbot.waitUntil(lambda: not main.workspace._opening.busy)
     assert opened == [2, 3, 1]
-    assert offers(main_content) == ["Show run 4"] * 3
+    assert offers(main) == ["Show run 4"] * 3
 
 
 def test_a_run_of_another_program_moves_nothing(
-    qtbot: QtBot, main_content: MainContent, demo_gold: Path, tmp_path: Path
+    qtbot: QtBot, main: MainContent, demo_gold: Path, tmp_path: Path
 ) -> None:
-    space = main_content.workspace
+    space = main.workspace
     command = ["judge", demo_gold, "--model", "demo", "--items", 2, "--mode", "labels"]
     command += ["--store", space.store_path, "--out", tmp_path / "out.tsv"]
     subprocess.run([sys.executable, "main.py", *map(str, command)], check=True, capture_output=True)
     space.refresh_runs()
     qtbot.waitUntil(lambda: [run.id for run in space.runs] == [2, 1])
     QTest.qWait(0)
-    assert is_open(main_content.workspace, 1)
+    assert is_open(main.workspace, 1)
     assert not space._opening.busy
-    assert offers(main_content) == []
-    assert main_content.notices.count == 0
+    assert offers(main) == []
+    assert main.notices.count == 0
 
 
 def test_the_offer_finds_room_in_a_small_window_and_goes_with_its_run(
-    qtbot: QtBot, main_content: MainContent, setup: RunSetup
+    qtbot: QtBot, main: MainContent, setup: RunSetup
 ) -> None:
-    judge(qtbot, main_content, setup, lambda: main_content.frame.show_page(PageName.REVIEW))
-    for page in (main_content.results, main_content.review, main_content.ranking):
-        main_content.frame.show_page(page.NAME)
+    judge(qtbot, main, setup, lambda: main.frame.show_page(PageName.REVIEW))
+    for page in (main.results, main.review, main.ranking):
+        main.frame.show_page(page.NAME)
         button = page.findChild(OfferedRun)
         assert isinstance(button, QPushButton)
-        right = button.mapTo(main_content.frame, QPoint(button.width(), 0)).x()
+        right = button.mapTo(main.frame, QPoint(button.width(), 0)).x()
         assert button.isVisible()
-        assert right <= main_content.frame.width()
-    main_content.workspace.forget_runs([2])
-    assert offers(main_content) == []
+        assert right <= main.frame.width()
+    main.workspace.forget_runs([2])
+    assert offers(main) == []

@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
@@ -19,25 +19,18 @@ from engine.annotations.records import AnnotationKind
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName, State
 from tests.full_disk import disk_that_holds
-from tests.gui.steps import run_of, whole_window
-from tests.gui.windows import end_window
+from tests.gui.steps import open_run, run_of, whole_window
 
 KEY = JudgmentKey("1", "safety")
 
 
-@pytest.fixture
-def store(demo_store: Path, tmp_path: Path) -> Path:
-    """A store of its own with a run, in the folder of the window's memory."""
-    return Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
-
-
-def window(qtbot: QtBot, store: Path) -> AbstractContextManager[MainContent]:
-    """A window on the store, its run open; Ada labels."""
-    return whole_window(qtbot, store.parent, run=1, author="Ada")
+def window(
+    qtbot: QtBot, store: Path, author: str = "Ada", memory: str = "state"
+) -> AbstractContextManager[MainContent]:
+    return whole_window(qtbot, store.parent, run=1, author=author, memory=memory)
 
 
 @contextmanager
@@ -51,23 +44,23 @@ def held(store: Path) -> Iterator[None]:
 
 @pytest.mark.slow
 def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_free(
-    qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gui.workspace.annotations._SLOW_MS", 100)
     monkeypatch.setattr("gui.workspace.annotations._AGAIN_MS", 100)
-    with window(qtbot, store) as main_content:
-        space = main_content.workspace
-        with held(store):
+    with window(qtbot, demo_copy) as main:
+        space = main.workspace
+        with held(demo_copy):
             space.override(KEY, Preference.BOTH_BAD, None)
-            qtbot.waitUntil(lambda: "waits for the run store" in main_content.notices.text)
+            qtbot.waitUntil(lambda: "waits for the run store" in main.notices.text)
             space.note_item("c" * 64, "odd", ["odd"])
-            qtbot.waitUntil(lambda: "2 annotations of yours wait" in main_content.notices.text)
-            assert str(store.parent) in main_content.notices.text
-            qtbot.waitUntil(lambda: "database is locked" in main_content.notices.text)
+            qtbot.waitUntil(lambda: "2 annotations of yours wait" in main.notices.text)
+            assert str(demo_copy.parent) in main.notices.text
+            qtbot.waitUntil(lambda: "database is locked" in main.notices.text)
         with qtbot.waitSignal(space.words.all_stored):
             assert not run_of(space).results.overrides
         assert [each.preference for each in run_of(space).results.overrides.values()] == [Preference.BOTH_BAD]
-        assert main_content.notices.count == 0
+        assert main.notices.count == 0
 
 
 _CLOSED_AT_ONCE = """
@@ -93,12 +86,12 @@ sys.exit(app.open_window())
 
 
 @pytest.mark.slow
-def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
-    store: Path, tmp_path: Path
+def test_a_window_closes_at_once_where_the_store_is_held_and_loses_nothing(
+    demo_copy: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home" / "data"
     home.mkdir(parents=True)
-    path = Path(shutil.copy(store, home))
+    path = Path(shutil.copy(demo_copy, home))
     state = State(home)
     state.set_number("last/run", 1)
     state.save()
@@ -120,24 +113,23 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
     assert program.returncode == 0
     assert took < 8  # a busy computer takes its time; before, it was ten seconds and the label was lost
     with RunStore(path) as opened:
-        assert [each.preference for each in opened.annotations(1, AnnotationKind.OVERRIDE)] == [
-            Preference.BOTH_BAD
-        ]
+        (override,) = opened.annotations(1, AnnotationKind.OVERRIDE)
+        assert override.preference is Preference.BOTH_BAD
         assert [draft.text for draft in opened.drafts(1)] == ["begun"]
 
 
 @pytest.mark.slow
-def test_two_windows_keep_their_drafts_each(qtbot: QtBot, store: Path) -> None:
+def test_two_windows_keep_their_drafts_each(qtbot: QtBot, demo_copy: Path) -> None:
     other = JudgmentKey("2", "safety")
-    with window(qtbot, store) as first, window(qtbot, store) as second:
-        for main_content, key, text in (
+    with window(qtbot, demo_copy) as first, window(qtbot, demo_copy) as second:
+        for main, key, text in (
             (first, KEY, "mine"),
             (second, KEY, "mine in another window"),
             (second, other, "of another item"),
             (first, KEY, "mine, and more"),
         ):
-            main_content.review.session._drafts.keep(1, key, text)
-    with window(qtbot, store) as third:
+            main.review.session._drafts.keep(1, key, text)
+    with window(qtbot, demo_copy) as third:
         drafts = third.review.session._drafts
         assert (drafts.of(1, KEY), drafts.of(1, other)) == ("mine, and more", "of another item")
         drafts.drop(1, KEY)
@@ -145,28 +137,27 @@ def test_two_windows_keep_their_drafts_each(qtbot: QtBot, store: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
-def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: QtBot, store: Path) -> None:
-    with window(qtbot, store) as main_content:
-        state, told = main_content.frame.state, main_content.notices.count
+def test_a_disk_that_does_not_take_the_window_s_memory_is_told_once(qtbot: QtBot, demo_copy: Path) -> None:
+    with window(qtbot, demo_copy) as main:
+        state, told = main.frame.state, main.notices.count
         with disk_that_holds(10):
             for number in range(3):
                 state.set_number("text_size", 100 + number)
                 state.save()
-        assert "The window's state" in main_content.notices.text
-        assert main_content.notices.count == told + 1
+        assert "The window's state" in main.notices.text
+        assert main.notices.count == told + 1
         state.save()
-        assert State(store.parent / "state").number("text_size", 0) == 102
+        assert State(demo_copy.parent / "state").number("text_size", 0) == 102
 
 
 @pytest.mark.slow
 def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
-    qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gui.review.progress.KEEP_MS", 50)
-    with window(qtbot, store) as main_content:
-        review = main_content.review
-        main_content.frame.show()
-        main_content.frame.show_page(PageName.REVIEW)
+    with window(qtbot, demo_copy) as main:
+        review = main.review
+        main.frame.show_page(PageName.REVIEW)
         qtbot.waitUntil(lambda: review.session.judgment is not None)
         review.desk.edit()
         typing = QTimer(interval=5)  # less than it takes until a draft is kept
@@ -174,7 +165,7 @@ def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
         typing.start()
 
         def drafts() -> list[str]:
-            with RunStore(store) as opened:
+            with RunStore(demo_copy) as opened:
                 return [draft.text for draft in opened.drafts(1)]
 
         qtbot.waitUntil(lambda: bool(drafts()), timeout=5000)
@@ -184,62 +175,29 @@ def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
         review.desk.card.editor.left.emit()
 
 
-Open = Callable[[str], MainContent]
-
-
-@pytest.fixture
-def opened(demo_store: Path, tmp_path: Path) -> Iterator[Open]:
-    """Opens a window of a person on one store with a demo run."""
-    path = Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
-    made: list[MainContent] = []
-
-    def opened(author: str) -> MainContent:
-        frame = MainWindow(State(tmp_path / author))
-        frame.show()
-        made.append(MainContent(frame, path))
-        made[-1].workspace.set_author(author)
-        return made[-1]
-
-    yield opened
-    for main_content in made:
-        end_window(main_content)
-
-
-def entries(main_content: MainContent) -> dict[str, QAction]:
-    """Those of the menus that concern labels of people."""
-    actions = main_content.frame.menuBar().findChildren(QAction)
+def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(
+    qtbot: QtBot, demo_copy: Path, main: MainContent
+) -> None:
+    actions = main.frame.menuBar().findChildren(QAction)
     named = {action.text().replace("&", ""): action for action in actions}
-    return {title: action for title, action in named.items() if "nnotations" in title}
-
-
-def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(opened: Open, qtbot: QtBot) -> None:
-    main_content = opened("Ada")
-    found = entries(main_content)
+    found = {title: action for title, action in named.items() if "nnotations" in title}
     assert sorted(found) == ["Annotations of all annotators…", "Import annotations…", "My annotations…"]
     assert not any(action.isEnabled() for action in found.values())
-    with qtbot.waitSignal(main_content.workspace.run_changed):
-        main_content.workspace.open_run(1)
+    open_run(qtbot, main.workspace, 1)
     assert all(action.isEnabled() for action in found.values())
 
 
 @pytest.mark.slow
-def test_what_is_said_in_one_window_is_shown_in_the_other_and_nobody_is_disturbed(
-    opened: Open, qtbot: QtBot
-) -> None:
-    here, there = opened("Ada"), opened("Ben")
-    for main_content in (here, there):
-        with qtbot.waitSignal(main_content.workspace.run_changed):
-            main_content.workspace.open_run(1)
-    here.frame.show_page(PageName.REVIEW)
-    page = here.review
-    qtbot.waitUntil(lambda: bool(page.session.item_id))
-    key = page.session.key
-    page.desk.edit()
-    page.desk.card.editor.field.setPlainText("I am writing.")
-    with qtbot.waitSignal(here.workspace.reviewed):
-        there.workspace.override(key, Preference.BOTH_GOOD, None)
-    assert page.session.key == key
-    assert page.desk.card.editor.field.toPlainText() == "I am writing."
-    shown = page.session.shown
-    assert shown is not None
-    assert ("Ben", Preference.BOTH_GOOD) in shown.annotators
+def test_what_is_said_in_one_window_is_shown_in_the_other_undisturbed(qtbot: QtBot, demo_copy: Path) -> None:
+    with window(qtbot, demo_copy) as here, window(qtbot, demo_copy, "Ben", "other") as there:
+        here.frame.show_page(PageName.REVIEW)
+        page = here.review
+        qtbot.waitUntil(lambda: bool(page.session.item_id))
+        key = page.session.key
+        page.desk.edit()
+        page.desk.card.editor.field.setPlainText("I am writing.")
+        with qtbot.waitSignal(here.workspace.reviewed):
+            there.workspace.override(key, Preference.BOTH_GOOD, None)
+        assert page.session.key == key
+        assert page.desk.card.editor.field.toPlainText() == "I am writing."
+        assert ("Ben", Preference.BOTH_GOOD) in page.session.shown.annotators  # type: ignore[union-attr]

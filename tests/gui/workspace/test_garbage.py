@@ -2,7 +2,9 @@
 
 import gc
 import time
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,13 +12,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from gui.workspace.garbage import Collector, _Hidden, many_records, run_closed
+from gui.workspace import garbage
+from gui.workspace.garbage import Collector, many_records, run_closed
+from tests.gui.steps import shown
 
 
 @pytest.fixture(autouse=True)
 def _by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in a program that has just been started."""
-    monkeypatch.setattr("gui.workspace.garbage._hidden", _Hidden())
+    monkeypatch.setattr(garbage, "_hidden", garbage._Hidden())
     was_on = gc.isenabled()
     gc.enable()
     yield
@@ -24,39 +28,45 @@ def _by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         gc.disable()
 
 
-class Cycle:
-    """Something that only the collector clears away."""
+@pytest.fixture
+def collector(qtbot: QtBot) -> Iterator[Collector]:
+    made = Collector()
+    yield made
+    made.close()
 
-    def __init__(self, ended: list[str]) -> None:
-        self._ended = ended
-        self._itself = self
 
-    def __del__(self) -> None:
-        self._ended.append("ended")
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody need have been still for a look at what is out of sight."""
+    monkeypatch.setattr(garbage, "_STILL", 0.0)
+    monkeypatch.setattr(garbage, "_AS_LONG", 0)
+
+
+def cycle(ended: list[str]) -> Callable[[], object]:
+    """Something that only the collector clears away, which is told then."""
+
+    def itself() -> object:
+        return itself
+
+    weakref.finalize(itself, ended.append, "ended")
+    return itself
 
 
 def test_the_first_of_two_jobs_to_end_leaves_the_collector_off() -> None:
-    one, other = many_records(), many_records()
-    one.__enter__()
-    other.__enter__()
-    one.__exit__(None, None, None)
+    one, other = ExitStack(), ExitStack()
+    one.enter_context(many_records())
+    other.enter_context(many_records())
+    one.close()
     assert not gc.isenabled()
-    other.__exit__(None, None, None)
-    assert gc.isenabled()
-
-
-def test_a_job_that_fails_leaves_it_on() -> None:
-    with pytest.raises(ValueError, match="no"), many_records():
-        raise ValueError("no")
+    with pytest.raises(ValueError, match="no"), other:
+        raise ValueError("no")  # also where a job fails
     assert gc.isenabled()
 
 
 @pytest.mark.parametrize(("count", "kept"), [(1_000, False), (300_000, True)])
 def test_only_very_many_records_are_kept_out_of_sight(count: int, kept: bool) -> None:
     gc.collect(1)
-    before = gc.get_freeze_count()
-    with many_records():
-        made = [[place] for place in range(count)]
+    before, made = gc.get_freeze_count(), load(count)
     assert (gc.get_freeze_count() >= before + count) is kept
     assert len(made) == count
 
@@ -67,36 +77,25 @@ def load(count: int = 300_000) -> list[list[int]]:
 
 
 @pytest.mark.slow
-def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_work(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_dropped_after_a_large_load_is_cleared_away(collector: Collector, at_once: None) -> None:
     """It was kept for ever, after each of them."""
-    monkeypatch.setattr("gui.workspace.garbage._STILL", 0.0)
-    monkeypatch.setattr("gui.workspace.garbage._AS_LONG", 0)
-    collector = Collector()
     ended: list[str] = []
     for number in range(1, 4):
-        figure = Cycle(ended)
-        records = load()
+        figure, records = cycle(ended), load()
         del figure
         collector.tick()
         collector.tick()
-        assert len(ended) == number
-        assert len(records) == 300_000
-    collector.close()
+        assert (len(ended), len(records)) == (number, 300_000)
 
 
 @pytest.mark.slow
-def test_keys_put_a_long_look_off(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gui.workspace.garbage._STILL", 0.3)
-    monkeypatch.setattr("gui.workspace.garbage._AS_LONG", 0)
-    collector = Collector()
-    line = QLineEdit()
-    qtbot.addWidget(line)
-    with qtbot.waitExposed(line):
-        line.show()
+def test_keys_put_a_long_look_off(
+    qtbot: QtBot, collector: Collector, at_once: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(garbage, "_STILL", 0.3)
+    line = shown(qtbot, QLineEdit())
     ended: list[str] = []
-    figure, records = Cycle(ended), load()
+    figure, records = cycle(ended), load()
     del figure
     collector.tick()
     for _press in range(4):
@@ -106,18 +105,14 @@ def test_keys_put_a_long_look_off(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
         assert ended == []
     time.sleep(0.4)
     collector.tick()
-    assert ended == ["ended"]
-    assert len(records) == 300_000
-    collector.close()
+    assert (ended, len(records)) == (["ended"], 300_000)
 
 
 @pytest.mark.slow
 def test_the_longer_a_look_takes_the_longer_nobody_must_have_been_at_work() -> None:
-    hidden = _Hidden()
+    hidden = garbage._hidden
     assert hidden.stillness == 3.0
-    with pytest.MonkeyPatch.context() as change:
-        change.setattr("gui.workspace.garbage._hidden", hidden)
-        records = load(count=900_000)
+    records = load(900_000)
     assert 6 < hidden.stillness < 10  # for a quarter of a second
     hidden.look()
     assert len(records) == 900_000
@@ -126,19 +121,15 @@ def test_the_longer_a_look_takes_the_longer_nobody_must_have_been_at_work() -> N
 
 @pytest.mark.slow
 def test_what_is_dropped_with_a_closed_run_is_cleared_away(
-    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    collector: Collector, at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And what is left is out of sight again, where it is much."""
-    monkeypatch.setattr("gui.workspace.garbage._STILL", 0.0)
-    monkeypatch.setattr("gui.workspace.garbage._SHORT", 0.0)
-    monkeypatch.setattr("gui.workspace.garbage._AS_LONG", 0)
-    collector = Collector()
+    monkeypatch.setattr(garbage, "_SHORT", 0.0)
     ended: list[str] = []
-    figure, records = Cycle(ended), load()
+    figure, records = cycle(ended), load()
     for _tick in range(3):
         collector.tick()
-    before = gc.get_freeze_count()
-    assert before > 300_000
+    assert gc.get_freeze_count() > 300_000
     del figure
     for _tick in range(3):
         collector.tick()
@@ -146,54 +137,43 @@ def test_what_is_dropped_with_a_closed_run_is_cleared_away(
     run_closed()
     for _tick in range(3):
         collector.tick()
-    assert ended == ["ended"]
+    assert (ended, len(records)) == (["ended"], 300_000)
     assert gc.get_freeze_count() > 300_000
-    assert len(records) == 300_000
-    collector.close()
 
 
-def test_a_job_that_begins_while_another_window_is_left_open_turns_it_off(qtbot: QtBot) -> None:
-    left = Collector()
+def test_a_job_that_begins_while_another_window_is_left_open_turns_it_off(collector: Collector) -> None:
     gc.enable()  # whoever did that
     with many_records():
         assert not gc.isenabled()
-    left.close()
 
 
-def test_it_never_runs_by_itself_until_the_last_window_is_closed(qtbot: QtBot) -> None:
-    one, other = Collector(), Collector()
-    one.close()
+def test_it_never_runs_by_itself_until_the_last_window_is_closed(collector: Collector) -> None:
+    Collector().close()
     with many_records():
         pass
     assert not gc.isenabled()
-    other.close()
+    collector.close()
     assert gc.isenabled()
 
 
-def test_what_a_window_leaves_behind_is_cleared_away_within_seconds(qtbot: QtBot) -> None:
-    collector = Collector()
+def test_what_a_window_leaves_is_cleared_away_within_seconds(qtbot: QtBot, collector: Collector) -> None:
     ended: list[str] = []
-    Cycle(ended)
+    cycle(ended)
     qtbot.waitUntil(lambda: bool(ended), timeout=10_000)
-    collector.close()
 
 
-def test_everything_is_looked_at_once_enough_was_made(qtbot: QtBot) -> None:
-    collector = Collector()
+def test_everything_is_looked_at_once_enough_was_made(collector: Collector) -> None:
     collector._made, collector._next_full = 20_000, 0.0
     collector.tick()
     assert collector._made == 0
     assert collector._next_full > time.monotonic() + 20
-    collector.close()
 
 
-def test_it_rests_while_a_job_makes_records(qtbot: QtBot) -> None:
-    collector = Collector()
+def test_it_rests_while_a_job_makes_records(collector: Collector) -> None:
     ended: list[str] = []
     with many_records():
-        Cycle(ended)
+        cycle(ended)
         collector.tick()
         assert ended == []
     collector.tick()
     assert ended == ["ended"]
-    collector.close()

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,11 +12,9 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import new_override
-from engine.core.errors import ModelFileError, SetupError
-from engine.core.events import MeasureProgress
+from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.data.dataset import load_dataset
-from engine.judging.run import Rewritten
 from engine.models.model_file import read_model_file
 from engine.results.run_results import load_results
 from engine.settings.run_setup import RunSetup
@@ -30,7 +29,7 @@ from gui.workspace.store_jobs import count_stale, rewrite
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
-from tests.gui.steps import run_of
+from tests.gui.steps import run_of, shown
 
 ITEMS = 3
 
@@ -42,10 +41,14 @@ def rewriter(workspace: Workspace) -> Rewriter:
 
 @pytest.fixture(scope="module")
 def judged(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The store of a run of three items with the explanation of one out of date."""
-    path = tmp_path_factory.mktemp("judged") / "runs.sqlite"
-    setup = RunSetup(demo_gold, demo_model(), items=ITEMS, threads=1, context=4096, max_explanation_tokens=20)
-    done(judge(setup, path, None))
+    """The store of a run with the explanation of one item out of date."""
+    return judge_items(tmp_path_factory.mktemp("judged") / "runs.sqlite", demo_gold)
+
+
+def judge_items(path: Path, gold: Path, model: Path | None = None, **more: Any) -> Path:
+    """A store with a run of the first items, of which one has another label since."""
+    setup = RunSetup(gold, model or demo_model(), items=ITEMS, threads=1, context=4096, **more)
+    done(judge(replace(setup, max_explanation_tokens=20), path, None))
     with RunStore(path) as store:
         change_label(store, 0)
     return path
@@ -53,7 +56,6 @@ def judged(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def opened(qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, judged: Path) -> Workspace:
-    """A workspace with a copy of `judged`, its run open."""
     shutil.copy(judged, workspace.store_path)
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)
@@ -65,9 +67,7 @@ def change_label(store: RunStore, place: int) -> None:
     results = load_results(store, 1)
     judgment = results.judgments["safety"][place]
     other = next(label for label in Preference if label is not results.label(judgment))
-    store.annotate(
-        1, new_override(judgment.item_id, "safety", preference=other, explanation=None, author="Ada")
-    )
+    store.annotate(1, new_override(judgment.item_id, "safety", other, None, "Ada"))
 
 
 def stale(workspace: Workspace) -> int:
@@ -76,14 +76,10 @@ def stale(workspace: Workspace) -> int:
 
 
 @pytest.mark.slow
+@pytest.mark.apart
 @pytest.mark.usefixtures("demo_tried")
-def test_a_page_says_what_is_out_of_date_and_writes_it_again(
-    qtbot: QtBot, opened: Workspace, rewriter: Rewriter
-) -> None:
-    page = ReviewPage(opened, rewriter)
-    qtbot.addWidget(page)
-    page.resize(1180, 640)
-    page.show()
+def test_a_page_writes_again_what_is_out_of_date(qtbot: QtBot, opened: Workspace, rewriter: Rewriter) -> None:
+    page = shown(qtbot, ReviewPage(opened, rewriter))
     assert page.stale.text.text() == "1 explanation was written for another label than the effective one."
     page.stale.button.setFocus()
     with (
@@ -99,13 +95,12 @@ def test_a_page_says_what_is_out_of_date_and_writes_it_again(
 
 
 @pytest.mark.usefixtures("demo_tried")
-def test_both_pages_show_the_same_work_and_either_can_cancel_it(
+def test_both_pages_show_the_work_and_can_stop_it(
     qtbot: QtBot, opened: Workspace, rewriter: Rewriter
 ) -> None:
-    pages = ResultsPage(opened, rewriter), ReviewPage(opened, rewriter)
-    for page in pages:
-        qtbot.addWidget(page)
-    results, review = pages
+    results, review = ResultsPage(opened, rewriter), ReviewPage(opened, rewriter)
+    qtbot.addWidget(results)
+    qtbot.addWidget(review)
     with RunStore(opened.store_path) as store:
         for place in range(1, ITEMS):
             change_label(store, place)
@@ -164,12 +159,8 @@ def test_a_button_that_cannot_work_says_why(
 def test_a_model_that_is_gone_is_told_and_the_line_stays(
     qtbot: QtBot, workspace: Workspace, rewriter: Rewriter, demo_gold: Path, tmp_path: Path
 ) -> None:
-    model = tmp_path / "own.gguf"
-    setup = RunSetup(demo_gold, demo_model(), items=1, threads=1, context=4096, max_explanation_tokens=20)
-    model.write_bytes(read_model_file(setup.model_path).path.read_bytes())
-    done(judge(replace(setup, model_path=model), workspace.store_path, None))
-    with RunStore(workspace.store_path) as store:
-        change_label(store, 0)
+    model = Path(shutil.copy(read_model_file(demo_model()).path, tmp_path / "own.gguf"))
+    judge_items(workspace.store_path, demo_gold, model)
     model.unlink()
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(1)
@@ -186,54 +177,8 @@ def test_what_is_out_of_date_is_counted_as_the_engine_counts(opened: Workspace) 
     assert done(count_stale(run_of(opened).results)) == run_of(opened).results.stale == 1
 
 
-def judged_before(folder: Path, gold: Path, shots: int = 0) -> Path:
-    """A store with a run of two items, of which one has another label since."""
-    path = folder / "judged.sqlite"
-    setup = RunSetup(
-        dataset_path=gold,
-        model_path=demo_model(),
-        items=2,
-        threads=1,
-        context=4096,
-        max_explanation_tokens=20,
-        examples_path=gold if shots else None,
-        shots=shots or 1,
-    )
-    done(judge(setup, path, None))
-    with RunStore(path) as store:
-        first = next(store.judged(1))
-        label = next(other for other in Preference if other is not first.explanations["safety"].preference)
-        store.annotate(
-            1, new_override(first.item_id, "safety", preference=label, explanation=None, author="Ada")
-        )
-    return path
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("demo_tried")
-def test_what_is_out_of_date_is_written_again(tmp_path: Path, demo_gold: Path) -> None:
-    path = judged_before(tmp_path, demo_gold)
-    received: list[object] = []
-    made = done(rewrite(path, 1, load_dataset(demo_gold)), received, apart=True)
-    assert made == Rewritten(1, 1, 0, (), stopped=False)
-    assert received == [MeasureProgress(0, 1), MeasureProgress(1, 1)]
-    with RunStore(path) as store:
-        assert load_results(store, 1).stale == 0
-
-
 @pytest.mark.usefixtures("demo_tried")
 def test_a_run_that_was_shown_examples_is_refused(tmp_path: Path, demo_gold: Path) -> None:
-    path = judged_before(tmp_path, demo_gold, shots=1)
+    path = judge_items(tmp_path / "runs.sqlite", demo_gold, examples_path=demo_gold, shots=1)
     with pytest.raises(SetupError, match="used labelled examples"):
-        done(rewrite(path, 1, load_dataset(demo_gold)))
-
-
-def test_a_model_that_is_gone_is_named(demo_store: Path, demo_gold: Path, tmp_path: Path) -> None:
-    path = tmp_path / "runs.sqlite"
-    with RunStore(demo_store) as store, RunStore(path) as other:
-        identity = store.run(1).identity
-        gone = replace(identity, model_path=tmp_path / "gone.gguf")
-        with other.begin(gone):
-            pass
-    with pytest.raises(ModelFileError, match=r"gone\.gguf: there is no such file"):
         done(rewrite(path, 1, load_dataset(demo_gold)))

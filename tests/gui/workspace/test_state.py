@@ -16,16 +16,15 @@ def reopened(state: State) -> State:
 
 
 def test_all_kinds_of_values_come_back(tmp_path: Path) -> None:
-    state = State(tmp_path)
-    state.set_text("author", "Ada, \u202e<b>ä</b>;\n%1")
+    state, name = State(tmp_path), "Ada, \u202e<b>ä</b>;\n%1"
+    record, layout = {"files": [["a b.tsv", True]], "partial": False}, QByteArray(b"\x00\xff layout")
+    state.set_text("author", name)
     state.set_number("size", 5_000_000_000)
-    state.set_record("choice", {"files": [["a b.tsv", True]], "partial": False})
-    state.set_layout("window", QByteArray(b"\x00\xff layout"))
+    state.set_record("choice", record)
+    state.set_layout("window", layout)
     again = reopened(state)
-    assert again.text("author") == "Ada, \u202e<b>ä</b>;\n%1"
-    assert again.number("size", 0) == 5_000_000_000
-    assert again.record("choice") == {"files": [["a b.tsv", True]], "partial": False}
-    assert again.layout("window") == QByteArray(b"\x00\xff layout")
+    assert (again.text("author"), again.number("size", 0)) == (name, 5_000_000_000)
+    assert (again.record("choice"), again.layout("window")) == (record, layout)
 
 
 def test_what_was_never_kept_is_the_default(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,65 +28,59 @@ from tests.gui.jobs import done
 from tests.gui.steps import run_of
 from tests.judged import with_texts
 
-
-def whole(_gold: Path) -> Dataset:
-    return load_dataset(demo_dataset())
+OTHER = shipped_rubrics()[1]
 
 
 def other_texts(gold: Path) -> Dataset:
     return with_texts(load_dataset(gold), output_a="Something else.")
 
 
-def too_few(gold: Path) -> Dataset:
-    return load_dataset(gold).head(3)
+def a_copy(gold: Path) -> Dataset:
+    """Which may have other labels."""
+    return load_dataset(Path(shutil.copy(gold, gold.with_name("copy.tsv"))))
 
 
-@pytest.mark.parametrize("current", [load_dataset, whole, other_texts, too_few])
-def test_a_run_comes_with_the_items_that_it_judged(
+def of_another_rubric(gold: Path) -> Dataset:
+    other = load_dataset(gold, OTHER)
+    assert other.criteria == ()
+    return other
+
+
+@pytest.mark.parametrize(
+    "current",
+    [
+        load_dataset,
+        lambda _gold: load_dataset(demo_dataset()),
+        lambda gold: load_dataset(gold).head(3),
+        *(other_texts, a_copy, of_another_rubric),
+    ],
+)
+def test_a_run_comes_with_the_items_that_it_judged_out_of_its_own_file(
     demo_store: Path, demo_gold: Path, current: Callable[[Path], Dataset]
 ) -> None:
     opened = done(open_run(demo_store, 1, current(demo_gold)))
     results, dataset = opened.results, opened.dataset
     assert len(results.judged) == DEMO_ITEMS
     assert dataset is not None
+    assert (dataset.path, dataset.criteria) == (demo_gold, ELOQUENT.names)
     assert dataset.hash == results.run.identity.dataset_hash
 
 
-def test_the_runs_own_file_comes_before_a_copy_that_may_have_other_labels(
-    demo_store: Path, demo_gold: Path
-) -> None:
-    copy = Path(shutil.copy(demo_gold, demo_store.with_name("copy.tsv")))
-    dataset = done(open_run(demo_store, 1, load_dataset(copy))).dataset
-    assert dataset is not None
-    assert dataset.path == demo_gold
-
-
-def test_a_dataset_at_hand_that_was_read_by_another_rubric_hides_no_labels(
-    demo_store: Path, demo_gold: Path
-) -> None:
-    other = load_dataset(demo_gold, shipped_rubrics()[1])
-    assert other.criteria == ()
-    dataset = done(open_run(demo_store, 1, other)).dataset
-    assert dataset is not None
-    assert dataset.criteria == ELOQUENT.names
-
-
 @pytest.fixture
-def moved_away(demo_store: Path, tmp_path: Path) -> Path:
+def moved_away(demo_copy: Path) -> Path:
     """The store with a run whose dataset is not where it was."""
-    path = Path(shutil.copy(demo_store, tmp_path))
-    db = sqlite3.connect(path)
-    db.execute("UPDATE run SET dataset_path = ?", (str(tmp_path / "gone.tsv"),))
-    db.commit()
-    db.close()
-    return path
+    with closing(sqlite3.connect(demo_copy)) as db, db:
+        db.execute("UPDATE run SET dataset_path = ?", (str(demo_copy.with_name("gone.tsv")),))
+    return demo_copy
 
 
-def test_where_the_items_are_gone_the_run_comes_alone(moved_away: Path, demo_gold: Path) -> None:
+def test_where_the_items_are_gone_those_at_hand_are_shown_or_none(moved_away: Path, demo_gold: Path) -> None:
     for current in (None, other_texts(demo_gold)):
         opened = done(open_run(moved_away, 1, current))
-        results, dataset = opened.results, opened.dataset
-        assert (len(results.judged), dataset) == (DEMO_ITEMS, None)
+        assert (len(opened.results.judged), opened.dataset) == (DEMO_ITEMS, None)
+    dataset = done(open_run(moved_away, 1, load_dataset(demo_gold))).dataset
+    assert dataset is not None
+    assert dataset.path == demo_gold
 
 
 def test_the_right_dataset_opened_anywhere_is_taken_for_the_run(
@@ -100,15 +95,6 @@ def test_the_right_dataset_opened_anywhere_is_taken_for_the_run(
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_dataset(demo_gold)
     assert run_of(workspace).dataset is workspace.dataset
-
-
-def test_where_its_own_file_is_gone_the_items_at_hand_are_shown(moved_away: Path, demo_gold: Path) -> None:
-    dataset = done(open_run(moved_away, 1, load_dataset(demo_gold))).dataset
-    assert dataset is not None
-    assert dataset.path == demo_gold
-
-
-OTHER = shipped_rubrics()[1]
 
 
 def test_a_dataset_is_read_for_a_rubric(demo_gold: Path) -> None:

@@ -42,9 +42,7 @@ def on_screen(qtbot: QtBot, widget: QWidget) -> None:
     widget.show()
 
 
-def test_the_line_says_how_far_the_newest_job_is_and_goes_with_it(
-    qtbot: QtBot, threads: EngineThreads
-) -> None:
+def test_the_line_says_how_far_the_newest_job_is_until_its_end(qtbot: QtBot, threads: EngineThreads) -> None:
     done: list[object] = []
     busy: list[bool] = []
     panel = TaskPanel(threads, ThreadName.FILES, threads, done.append)
@@ -77,9 +75,7 @@ def test_an_error_is_in_the_notice_until_the_next_job_begins(qtbot: QtBot, threa
     assert notice.isHidden()
 
 
-def test_a_job_that_waits_for_a_model_says_so_and_is_stopped_before_it_begins(
-    qtbot: QtBot, threads: EngineThreads
-) -> None:
+def test_a_job_that_waits_for_a_model_says_so_and_is_stopped(qtbot: QtBot, threads: EngineThreads) -> None:
     stopped: list[str] = []
     first = threads.start(ThreadName.MODEL, wait())
     panel = TaskPanel(threads, ThreadName.MODEL, threads, stopped=lambda: stopped.append("it"))

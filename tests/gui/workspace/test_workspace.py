@@ -25,64 +25,60 @@ from gui.workspace.state import State
 from gui.workspace.threads import EngineThreads, JobControl, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.steps import gold_of, items_of, run_of
-from tests.gui.wheel import turn_wheel
+from tests.gui.steps import gold_of, items_of, open_run, run_of, turn_wheel
+
+KEY = JudgmentKey("1", "safety")
 
 
 @pytest.fixture
 def judged(space: Workspace, qtbot: QtBot) -> Workspace:
-    """A workspace with a run of the demo model open."""
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
+    open_run(qtbot, space, 1)
     return space
 
 
-def test_a_run_is_opened_with_the_items_that_it_judged(judged: Workspace, demo_gold: Path) -> None:
+def test_a_run_is_opened_with_its_judged_items_and_its_health(judged: Workspace, demo_gold: Path) -> None:
     assert items_of(judged).path == demo_gold
     assert judged.gold is run_of(judged).dataset
+    assert run_of(judged).health.verdict is HealthVerdict.JUDGES
 
 
 def test_an_override_is_in_the_results_at_once_and_undone_again(qtbot: QtBot, judged: Workspace) -> None:
     with qtbot.waitSignal(judged.overrides_changed):
-        judged.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
+        judged.override(KEY, Preference.BOTH_BAD, None)
     (override,) = run_of(judged).results.overrides.values()
-    assert (override.item_id, override.criterion, override.preference) == ("1", "safety", Preference.BOTH_BAD)
+    assert (override.key, override.preference) == (KEY, Preference.BOTH_BAD)
     with qtbot.waitSignal(judged.overrides_changed):
         [step] = judged.steps(run_of(judged).results.judged[0])
         judged.take_back(Undo("1", "", judged.author, step.at))
     assert run_of(judged).results.overrides == {}
 
 
-def test_a_label_after_the_clock_was_set_back_counts_and_is_the_one_taken_back(
-    qtbot: QtBot, judged: Workspace
-) -> None:
-    key, before, after = JudgmentKey("1", "safety"), Preference.BOTH_BAD, Preference.BOTH_GOOD
-    ahead = Said(new_override(*key, before, None, judged.author), now() + timedelta(hours=1), 1)
+def test_a_label_after_the_clock_was_set_back_counts_or_is_undone(qtbot: QtBot, judged: Workspace) -> None:
+    before, after = Preference.BOTH_BAD, Preference.BOTH_GOOD
+    ahead = Said(new_override(*KEY, before, None, judged.author), now() + timedelta(hours=1), 1)
     with qtbot.waitSignal(judged.overrides_changed):
         judged.words.say(ahead)  # by a clock that is an hour ahead
     for taken_back, label in ((False, after), (True, before)):
         with qtbot.waitSignal(judged.overrides_changed):
             step = judged.steps(run_of(judged).results.judged[0])[-1]
             if taken_back:
-                judged.take_back(Undo(key.item_id, "", judged.author, step.at))
+                judged.take_back(Undo(KEY.item_id, "", judged.author, step.at))
             else:
-                judged.override(key, after, None)
-        assert run_of(judged).results.overrides[key].preference is label
+                judged.override(KEY, after, None)
+        assert run_of(judged).results.overrides[KEY].preference is label
 
 
 def test_words_that_wait_stay_in_their_order_whatever_the_clock_says(qtbot: QtBot, judged: Workspace) -> None:
-    key = JudgmentKey("1", "safety")
+    ahead = Said(new_override(*KEY, Preference.B, None, judged.author), now() + timedelta(hours=1), 1)
     with closing(sqlite3.connect(judged.store_path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")  # another program writes in the store
-        judged.words.say(
-            Said(new_override(*key, Preference.B, None, judged.author), now() + timedelta(hours=1), 1)
-        )
-        judged.override(key, Preference.BOTH_BAD, None)
+        judged.words.say(ahead)
+        judged.override(KEY, Preference.BOTH_BAD, None)
         [_, last] = judged.steps(run_of(judged).results.judged[0])
-        assert last.words == (new_override(*key, Preference.BOTH_BAD, None, judged.author),)
+        assert last.words == (new_override(*KEY, Preference.BOTH_BAD, None, judged.author),)
 
     def is_last() -> bool:  # the first may be stored by itself, and counts for a moment
-        found = run_of(judged).results.overrides.get(key)
+        found = run_of(judged).results.overrides.get(KEY)
         return found is not None and found.preference is Preference.BOTH_BAD
 
     qtbot.waitUntil(is_last)
@@ -94,7 +90,7 @@ def test_an_override_made_while_the_run_is_read_again_stays(qtbot: QtBot, judged
     before = run_of(judged).results
     judged.read_run_again()
     with qtbot.waitSignal(judged.overrides_changed):
-        judged.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
+        judged.override(KEY, Preference.BOTH_BAD, None)
     with qtbot.waitSignal(judged.run_changed):
         validator.set()
     assert run_of(judged).results is not before
@@ -150,10 +146,6 @@ def test_labels_stay_with_the_runs_of_their_dataset(
     assert judged.gold is judged.own_gold
 
 
-def test_a_run_comes_with_its_health(judged: Workspace) -> None:
-    assert run_of(judged).health.verdict is HealthVerdict.JUDGES
-
-
 def test_a_run_that_another_window_deletes_is_closed_and_it_is_said(qtbot: QtBot, judged: Workspace) -> None:
     judged.refresh_runs()
     qtbot.waitUntil(lambda: bool(judged.runs))
@@ -182,7 +174,7 @@ def succeeds(_control: JobControl) -> None:
     pass
 
 
-def test_an_error_is_over_once_the_same_work_succeeds(
+def test_an_error_ends_with_a_success(
     qtbot: QtBot, workspace: Workspace, open_errors: list[EngineError]
 ) -> None:
     one, other = (LatestTask(workspace.threads, ThreadName.STORE, workspace) for _ in range(2))
@@ -211,27 +203,23 @@ def test_a_run_that_cannot_be_opened_is_no_matter_once_one_is(
     with qtbot.waitSignal(space.problem):
         space.open_run(99)
     assert len(open_errors) == 1
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
+    open_run(qtbot, space, 1)
     assert open_errors == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
 def test_a_label_that_is_not_stored_is_told_of_until_one_of_the_same_judgment_is(
-    qtbot: QtBot, space: Workspace, open_errors: list[EngineError]
+    qtbot: QtBot, judged: Workspace, open_errors: list[EngineError]
 ) -> None:
-    with qtbot.waitSignal(space.run_changed):
-        space.open_run(1)
     with disk_that_holds(10):
-        space.override(JudgmentKey("1", "safety"), Preference.A, None)
+        judged.override(KEY, Preference.A, None)
     assert len(open_errors) == 1
     for item, left in (("2", 1), ("1", 0)):
-        with qtbot.waitSignal(space.overrides_changed):
-            space.override(JudgmentKey(item, "safety"), Preference.B, None)
+        with qtbot.waitSignal(judged.overrides_changed):
+            judged.override(JudgmentKey(item, "safety"), Preference.B, None)
         assert len(open_errors) == left
 
 
-WATCHED = JudgmentKey("1", "safety")
 SOON = 5000  # a busy computer takes its time; the look itself comes after 700 ms
 
 
@@ -241,25 +229,21 @@ def windows(qtbot: QtBot, space: Workspace, threads: EngineThreads, tmp_path: Pa
     other = Workspace(threads, State(tmp_path / "other"), space.store_path)
     for window, name in ((space, "Ada"), (other, "Ben")):
         window.set_author(name)
-        with qtbot.waitSignal(window.run_changed):
-            window.open_run(1)
+        open_run(qtbot, window, 1)
     return [space, other]
 
 
-def test_a_label_of_another_window_is_shown(qtbot: QtBot, windows: list[Workspace]) -> None:
+def test_a_label_and_a_note_of_another_window_are_shown(qtbot: QtBot, windows: list[Workspace]) -> None:
     here, there = windows
     with qtbot.waitSignal(here.reviewed, timeout=SOON) as told:
-        there.override(WATCHED, Preference.BOTH_BAD, None)
+        there.override(KEY, Preference.BOTH_BAD, None)
     assert told.args == ["1"]
-    assert run_of(here).results.overrides[WATCHED].author == "Ben"
+    assert run_of(here).results.overrides[KEY].author == "Ben"
     [step] = there.steps(run_of(there).results.judged[0])
     with qtbot.waitSignal(here.overrides_changed, timeout=SOON):
         there.take_back(Undo("1", "", "Ben", step.at))
-    assert WATCHED not in run_of(here).results.overrides
+    assert KEY not in run_of(here).results.overrides
 
-
-def test_a_note_of_another_window_is_shown(qtbot: QtBot, windows: list[Workspace]) -> None:
-    here, there = windows
     content = run_of(here).results.judged[0].content_hash
     with qtbot.waitSignal(here.noted, timeout=SOON):
         there.note_item(content, "odd", ["rare"])
@@ -279,9 +263,7 @@ def test_what_another_process_says_is_shown(qtbot: QtBot, windows: list[Workspac
     assert run_of(here).results.reviews.state("2", "Cy") is ReviewState.DONE
 
 
-def test_many_changes_are_told_at_once(
-    qtbot: QtBot, windows: list[Workspace], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_are_told_once(qtbot: QtBot, windows: list[Workspace], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gui.workspace.workspace._MOST_TOLD", 1)
     here = windows[0]
     with qtbot.waitSignal(here.run_changed, timeout=SOON), RunStore(here.store_path) as store:
@@ -316,7 +298,6 @@ def picker(qtbot: QtBot, space: Workspace) -> RunPicker:
 
 @pytest.fixture
 def asked(space: Workspace) -> list[str]:
-    """What was asked for."""
     found: list[str] = []
     space.submission_wanted.connect(lambda: found.append(OPEN_SUBMISSION))
     space.check_wanted.connect(lambda: found.append(CHECK))
@@ -338,9 +319,7 @@ def test_keys_that_go_through_the_closed_box_open_no_dialog(
 
 
 @pytest.mark.parametrize("wanted", [OPEN_SUBMISSION, CHECK])
-def test_in_the_open_list_they_are_obeyed(
-    qtbot: QtBot, picker: RunPicker, asked: list[str], wanted: str
-) -> None:
+def test_in_the_list_they_are_obeyed(qtbot: QtBot, picker: RunPicker, asked: list[str], wanted: str) -> None:
     picker.setFocus()
     qtbot.keyClick(picker, Qt.Key.Key_Space)
     view = picker.view()
