@@ -56,7 +56,6 @@ def page(qtbot: QtBot, workspace: Workspace) -> RankingPage:
 
 @pytest.fixture
 def by_annotators(qtbot: QtBot, page: RankingPage, comparisons: Path) -> RankingPage:
-    """Ranked by human labels."""
     open_dataset(qtbot, page, comparisons)
     ranked(qtbot, page)
     return page
@@ -64,7 +63,6 @@ def by_annotators(qtbot: QtBot, page: RankingPage, comparisons: Path) -> Ranking
 
 @pytest.fixture
 def by_run(qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path) -> RankingPage:
-    """Ranked by the labels of a run."""
     run_of(tmp_path, comparisons)
     open_run(qtbot, page, 1)
     return page
@@ -79,7 +77,6 @@ def choose(qtbot: QtBot, page: RankingPage, criterion: str) -> None:
 
 
 def rank_by_gold(qtbot: QtBot, page: RankingPage) -> None:
-    """Rank the items of the open run by their human labels."""
     page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
     ranked(qtbot, page)
 
