@@ -12,7 +12,6 @@ from tests.gui.compare.steps import Save, choose, compare, listed
 
 @pytest.fixture
 def page(qtbot: QtBot, space: Workspace) -> ComparePage:
-    """The page as it is when it was entered: the run is listed."""
     return listed(qtbot, space)
 
 
@@ -25,7 +24,6 @@ def worse(demo_store: Path, save: Save) -> Path:
 
 @pytest.fixture
 def both(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> ComparePage:
-    """The page with the run and the worse submission side by side."""
     choose(qtbot, page, demo_gold, worse)
     assert compare(qtbot, page) == ""
     return page

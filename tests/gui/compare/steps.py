@@ -30,7 +30,6 @@ Save = Callable[[str, bytes], Path]
 
 
 def listed(qtbot: QtBot, space: Workspace) -> ComparePage:
-    """A page that was entered: the runs are listed."""
     page = steps.shown(qtbot, ComparePage(space))
     with qtbot.waitSignal(space.runs_changed):
         page.entered()
@@ -59,7 +58,6 @@ def compare(qtbot: QtBot, page: ComparePage) -> str:
 
 
 def differences(qtbot: QtBot, page: ComparePage) -> list[list[str]]:
-    """The cells of the list of differences once it is there."""
     found = page.view.differences
     qtbot.waitUntil(lambda: not (found._filtering.busy or found._typing.isActive()))
     return rows_of(found.table)
@@ -137,7 +135,6 @@ def _sure(label: Preference, mass: float) -> tuple[float, float, float, float]:
 
 
 def open_run(qtbot: QtBot, page: RankingPage, run: int) -> None:
-    """Look at a run, and wait for its ranking."""
     steps.open_run(qtbot, page.workspace, run)
     ranked(qtbot, page)
 
@@ -162,7 +159,6 @@ def at_rest(qtbot: QtBot, page: RankingPage) -> None:
 
 
 def ranked(qtbot: QtBot, page: RankingPage) -> None:
-    """Wait for a ranking."""
     at_rest(qtbot, page)
     assert page.ranked is not None, page._why.text()
 
@@ -180,7 +176,6 @@ def label(qtbot: QtBot, page: RankingPage, system: System, count: int, origin: O
 
 
 def table_of(page: RankingPage, key: str) -> TableModel:
-    """The table of a section."""
     return page.sheet.section(key).tables[0]
 
 

@@ -114,9 +114,18 @@ def test_what_one_lacks_is_scored_for_none_and_systems_without_a_shared_item_are
 PAIRS = b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n"
 
 
-def test_what_cannot_be_compared_is_refused_when_it_is_added(
+def test_what_cannot_be_compared_is_refused_another_kind_of_file_told_where_a_button_opens_it(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, save: Save
 ) -> None:
+    for name, data, says in (
+        ("pairs.tsv", PAIRS, ("a dataset of pairs", "To judge it, open it with File > Open dataset")),
+        ("x.csv", b"prompt,chosen,rejected\nWhat?,This.,That.\n", ("a dataset of pairs", "To judge it")),
+        ("x.gguf", b"GGUF", ("is a model",)),
+    ):
+        with qtbot.waitSignal(page.workspace.problem) as problem:
+            page.choosing.add_files([save(name, data)])
+        assert all(text in " ".join(problem_of(problem.args[0])) for text in says)
+        assert page.notice.isHidden()
     choose(qtbot, page, demo_gold)
     bad, outputs = b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n", json.dumps(SINGLE).encode()
     for name, data, says in (
@@ -129,19 +138,6 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
         with qtbot.waitSignal(page.choosing.refused):
             page.choosing.add_files([save(name, data)])
         assert all(text in page.notice.text for text in says)
-        assert page.choosing.systems.all_files == ()
-
-
-def test_a_file_of_another_kind_is_told_with_a_button(qtbot: QtBot, page: ComparePage, save: Save) -> None:
-    for name, data, says in (
-        ("pairs.tsv", PAIRS, ("a dataset of pairs", "To judge it, open it with File > Open dataset")),
-        ("x.csv", b"prompt,chosen,rejected\nWhat?,This.,That.\n", ("a dataset of pairs", "To judge it")),
-        ("x.gguf", b"GGUF", ("is a model",)),
-    ):
-        with qtbot.waitSignal(page.workspace.problem) as problem:
-            page.choosing.add_files([save(name, data)])
-        assert all(text in " ".join(problem_of(problem.args[0])) for text in says)
-        assert page.notice.isHidden()
         assert page.choosing.systems.all_files == ()
 
 

@@ -44,7 +44,6 @@ def at_rest(qtbot: QtBot, page: ComparePage) -> None:
 
 
 def divide(qtbot: QtBot, page: ComparePage, by: str) -> Slicing:
-    """Choose by hand by what the items are divided."""
     choice = page.view.slices.choice
     qtbot.waitUntil(lambda: choice.by.findData(by) > 0)
     choice.by.setCurrentIndex(choice.by.findData(by))
@@ -112,7 +111,6 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, bo
 
 
 def lists_its_items(qtbot: QtBot, both: ComparePage, division: Slicing) -> None:
-    """A row of a slice lists its items in Review."""
     view = both.view.slices.view
     place = view.model().index(1, 0)
     view.setCurrentIndex(place)

@@ -56,7 +56,6 @@ def page(qtbot: QtBot, workspace: Workspace) -> RankingPage:
 
 @pytest.fixture
 def by_annotators(qtbot: QtBot, page: RankingPage, comparisons: Path) -> RankingPage:
-    """Ranked by human labels."""
     open_dataset(qtbot, page, comparisons)
     ranked(qtbot, page)
     return page
@@ -64,7 +63,6 @@ def by_annotators(qtbot: QtBot, page: RankingPage, comparisons: Path) -> Ranking
 
 @pytest.fixture
 def by_run(qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path) -> RankingPage:
-    """Ranked by the labels of a run."""
     run_of(tmp_path, comparisons)
     open_run(qtbot, page, 1)
     return page
@@ -79,7 +77,6 @@ def choose(qtbot: QtBot, page: RankingPage, criterion: str) -> None:
 
 
 def rank_by_gold(qtbot: QtBot, page: RankingPage) -> None:
-    """Rank the items of the open run by their human labels."""
     page.choice.by.setCurrentIndex(page.choice.by.findData(RankingSource.GOLD))
     ranked(qtbot, page)
 
@@ -94,7 +91,9 @@ def view_of(page: RankingPage, key: str) -> QTableView:
     return next(view for view in page.findChildren(QTableView) if view.model() is model)
 
 
-def test_a_dataset_is_ranked_by_its_human_labels_at_once(by_annotators: RankingPage) -> None:
+def test_a_dataset_is_ranked_by_its_human_labels_at_once_but_not_while_the_page_is_hidden(
+    qtbot: QtBot, by_annotators: RankingPage, tmp_path: Path
+) -> None:
     page = by_annotators
     assert page.choice.chosen is RankingSource.DATASET
     assert page.title.text().startswith("contests.jsonl by human labels, overall quality: 3 candidates in 90")
@@ -103,6 +102,16 @@ def test_a_dataset_is_ranked_by_its_human_labels_at_once(by_annotators: RankingP
     assert page.picture.view.isVisible()
     assert page.picture.view.accessibleName().startswith("Points with 95 % intervals of the win rate against")
     assert not page.choice.whose.isVisible()  # nobody labels a dataset's labels again
+    page.hide()
+    page.workspace.open_dataset(comparisons_file(tmp_path / "other.jsonl", 20))
+    qtbot.waitSignal(page.workspace.dataset_changed).wait()
+    assert page._stale
+    assert not page._ranking.busy
+    assert page.ranked is None  # nor does it hold what is closed
+    page.show()
+    page.entered()
+    ranked(qtbot, page)
+    assert "other.jsonl" in page.title.text()
 
 
 @pytest.mark.slow
@@ -255,22 +264,6 @@ def test_a_ranking_can_be_stopped_and_details_of_a_fault_copied_until_it_ranks_a
         page.rank_button.click()
     assert over.args == told.args
     ranked(qtbot, page)
-
-
-def test_a_hidden_page_ranks_nothing(
-    qtbot: QtBot, by_annotators: RankingPage, comparisons: Path, tmp_path: Path
-) -> None:
-    page = by_annotators
-    page.hide()
-    page.workspace.open_dataset(comparisons_file(tmp_path / "other.jsonl", 20))
-    qtbot.waitSignal(page.workspace.dataset_changed).wait()
-    assert page._stale
-    assert not page._ranking.busy
-    assert page.ranked is None  # nor does it hold what is closed
-    page.show()
-    page.entered()
-    ranked(qtbot, page)
-    assert "other.jsonl" in page.title.text()
 
 
 @pytest.mark.slow

@@ -1,7 +1,4 @@
-"""A Judge page as tests use it: opened, planned, its buttons pressed; runs that were cut off.
-
-Knows: the page. Does not know: what a test is about.
-"""
+"""A Judge page as tests use it: opened, planned, its buttons pressed; runs that were cut off."""
 
 from pathlib import Path
 from typing import cast
@@ -59,7 +56,6 @@ def stop(qtbot: QtBot, control: RunControl) -> RunEnded:
 
 
 def says(qtbot: QtBot, widget: QWidget, words: str) -> None:
-    """Wait until a part of the page says this."""
     qtbot.waitUntil(lambda: words in text_of(widget))
 
 
@@ -86,7 +82,6 @@ def cut_off(plan: RunPlan, store_path: Path, judged: int = 2, fresh: bool = Fals
 
 
 def remember_unfinished(workspace: Workspace, run_id: int, setup: RunSetup) -> None:
-    """As the window does that began it."""
     workspace.state.set_record(UNFINISHED, {"runs": [{"run": run_id, "setup": setup.as_json()}]})
 
 

@@ -174,7 +174,6 @@ def test_a_run_is_timed_shown_and_leads_to_review_and_results(qtbot: QtBot, read
 
 @pytest.fixture
 def panel(qtbot: QtBot, workspace: Workspace) -> RunPanel:
-    """The panel of a run, alone: nothing is judged."""
     panel = RunPanel(RunControl(workspace))
     qtbot.addWidget(panel)
     panel.show()
@@ -522,7 +521,6 @@ def stopped(workspace: Workspace, own_gold: Path) -> Workspace:
 
 @pytest.fixture
 def own_gold(demo_gold: Path, tmp_path: Path) -> Path:
-    """A copy of the 30 labelled items that a test may change."""
     return Path(shutil.copy(demo_gold, tmp_path / "own.tsv"))
 
 

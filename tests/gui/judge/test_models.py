@@ -159,7 +159,6 @@ def test_an_audit_is_a_run_of_the_same_judge_with_copies_of_the_items(qtbot: QtB
 
 
 def listed_in(folder: Path) -> ModelTableModel:
-    """The list of a folder, without the demo model."""
     received: list[object] = []
     done(model_jobs.find([], [folder], ModelRequest(None, KvType.F16)), received)
     table = ModelTableModel()

@@ -33,7 +33,6 @@ THOUGHT = replace(
 
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
-    """A page with a plan of two items, labels alone."""
     page = new_page(qtbot, workspace, LABELS)
     open_dataset(qtbot, page, demo_gold, items=2)
     return page

@@ -57,13 +57,11 @@ def setup(demo_gold: Path) -> RunSetup:
 
 
 def new_desk(qtbot: QtBot, workspace: Workspace) -> tuple[JudgePage, RunDesk]:
-    """A page alone, and its desk."""
     page = shown(qtbot, JudgePage(workspace, RunControl(workspace)))
     return page, RunDesk(workspace, page, page)
 
 
 def put_two(queue: RunQueue, setup: RunSetup) -> None:
-    """A run of two items and one of three into the queue."""
     for items in (2, 3):
         queue.add(replace(setup, items=items))
 

@@ -76,7 +76,6 @@ def setup(demo_gold: Path) -> RunSetup:
 
 
 def long(setup: RunSetup) -> RunSetup:
-    """A run that takes long enough to be stopped."""
     return replace(setup, items=None, mode=Mode.EXPLAIN, both_orders=True, max_explanation_tokens=20)
 
 
@@ -91,7 +90,6 @@ def opened_again(control: RunControl, workspace: Workspace) -> RunQueue:
 
 
 def begin_two(qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup) -> None:
-    """Let a long run of a queue be under way, and a short one wait."""
     queue.add(long(setup))
     queue.add(setup)
     queue.start()
