@@ -5,6 +5,7 @@ import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -195,19 +196,14 @@ def test_nothing_of_a_study_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder = tmp_path / SECRET
     folder.mkdir()
     path = folder / f"{SECRET}.tsv"
-    path.write_text(
-        "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n"
-        + f"{SECRET}\t{SECRET}\t{SECRET}\t{SECRET}\tA\n"
-    )
-    stored_run(
-        folder,
-        load_dataset(path),
-        {"safety": [SURE_A]},
-        {"safety": SECRET},
-        dataset_path=path,
-        model_path=folder / f"{SECRET}.gguf",
-        model_name=SECRET,
-    )
+    row = "\t".join([SECRET] * 4)
+    path.write_text(f"id\tinstruction\toutput_a\toutput_b\tsafety_preference\n{row}\tA\n")
+    named: dict[str, Any] = {
+        "dataset_path": path,
+        "model_path": folder / f"{SECRET}.gguf",
+        "model_name": SECRET,
+    }
+    stored_run(folder, load_dataset(path), {"safety": [SURE_A]}, {"safety": SECRET}, **named)
     with RunStore(folder / "runs.sqlite") as store:
         store.name(1, SECRET)
         store.note_run(1, SECRET)
@@ -232,20 +228,15 @@ def test_what_is_unusual_of_a_run_is_told_in_our_words_alone() -> None:
 def test_what_came_out_for_a_model_is_told_as_a_fact(tmp_path: Path, demo_gold: Path) -> None:
     settings = JudgeSettings(context=5120, items_at_once=3)
     assert not dict(unusual(json.loads(json.dumps(settings.as_json()))))
-    stored_run(
-        tmp_path,
-        load_dataset(demo_gold).head(1),
-        {"safety": [SURE_A]},
-        settings={**settings.as_json(), "examples": ""},
-    )
+    stored = {**settings.as_json(), "examples": ""}
+    stored_run(tmp_path, load_dataset(demo_gold).head(1), {"safety": [SURE_A]}, settings=stored)
     lines = told(tmp_path / "runs.sqlite").splitlines()
     assert {"  context, as it ran: 5120", "  items_at_once, as it ran: 3"} <= set(lines)
 
 
 def test_a_store_that_cannot_be_read_hides_nothing_else(tmp_path: Path) -> None:
-    store = tmp_path / "runs.sqlite"
-    store.write_text("no store")
-    text = told(store)
+    (tmp_path / "runs.sqlite").write_text("no store")
+    text = told(tmp_path / "runs.sqlite")
     assert "not available: StoreError" in text
     assert text.endswith("Last bug\n  none")
 

@@ -2,22 +2,15 @@
 
 import re
 
+import bundle_contents
 import pytest
-from bundle_contents import (
-    LEFT_OUT_MODULES,
-    LIBRARIES_FOR_GPUS,
-    SYSTEM_LIBRARIES,
-    belongs,
-    is_for_gpus,
-    is_of_the_system,
-)
 
 from gui import screen
 from tests.commands import ROOT
 from tests.test_layout import PROGRAM, imports
 
 OURS = [path for path in PROGRAM if path.parts[0] != "models"]
-LIBRARIES = [name for names in SYSTEM_LIBRARIES.values() for name in names]
+LIBRARIES = [name for names in bundle_contents.SYSTEM_LIBRARIES.values() for name in names]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +35,7 @@ LIBRARIES = [name for names in SYSTEM_LIBRARIES.values() for name in names]
     ],
 )
 def test_what_the_program_uses_belongs(inside: str) -> None:
-    assert belongs(inside)
+    assert bundle_contents.belongs(inside)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +62,7 @@ def test_what_the_program_uses_belongs(inside: str) -> None:
     ],
 )
 def test_what_nothing_uses_stays_out(inside: str) -> None:
-    assert not belongs(inside)
+    assert not bundle_contents.belongs(inside)
 
 
 def test_nothing_imports_a_module_that_is_left_out() -> None:
@@ -77,23 +70,23 @@ def test_nothing_imports_a_module_that_is_left_out() -> None:
         f"{path}: {used.name}"
         for path in OURS
         for used in imports(path)
-        for left_out in LEFT_OUT_MODULES
+        for left_out in bundle_contents.LEFT_OUT_MODULES
         if f"{used.name}.".startswith(f"{left_out}.")
     ]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_library_of_the_system_is_known_by_its_name_and_stays_out_wherever_it_lies(library: str) -> None:
-    assert is_of_the_system(library)
-    assert not belongs(library)
-    assert not belongs(f"PySide6/Qt/lib/{library}")
+    assert bundle_contents.is_of_the_system(library)
+    assert not bundle_contents.belongs(library)
+    assert not bundle_contents.belongs(f"PySide6/Qt/lib/{library}")
 
 
 def test_the_finder_of_graphics_drivers_stays_out_and_is_not_asked_for() -> None:
-    assert LIBRARIES_FOR_GPUS == {"libvulkan1": ("libvulkan.so.1",)}
-    assert is_for_gpus("libvulkan.so.1")
-    assert not is_of_the_system("libvulkan.so.1")
-    assert not belongs("libvulkan.so.1")
+    assert bundle_contents.LIBRARIES_FOR_GPUS == {"libvulkan1": ("libvulkan.so.1",)}
+    assert bundle_contents.is_for_gpus("libvulkan.so.1")
+    assert not bundle_contents.is_of_the_system("libvulkan.so.1")
+    assert not bundle_contents.belongs("libvulkan.so.1")
 
 
 def test_no_library_comes_with_two_packages_of_the_system() -> None:
@@ -102,7 +95,7 @@ def test_no_library_comes_with_two_packages_of_the_system() -> None:
 
 @pytest.mark.parametrize("library", ["libxcb-cursor.so.0", "libX11.so", "libX11.so.6.4.0", "libc.so.60"])
 def test_other_libraries_are_not_of_the_system(library: str) -> None:
-    assert not is_of_the_system(library)
+    assert not bundle_contents.is_of_the_system(library)
 
 
 # The lists of what Linux must have say the same
@@ -117,7 +110,9 @@ def test_the_page_names_each_package_of_the_system() -> None:
     _, _, about = PAGE.partition("**What Linux needs.**")
     paragraph, _, _ = about.partition("\n\n")
     named = {word.rstrip(".,") for word in paragraph.split()}
-    assert named >= (SYSTEM_LIBRARIES.keys() | LIBRARIES_FOR_GPUS.keys()) - {"libc6"}
+    assert named >= (bundle_contents.SYSTEM_LIBRARIES.keys() | bundle_contents.LIBRARIES_FOR_GPUS.keys()) - {
+        "libc6"
+    }
 
 
 @pytest.mark.parametrize(("library", "package"), sorted(NEEDED.items()))
@@ -127,7 +122,9 @@ def test_the_window_and_the_source_ask_for_a_library_by_the_same_package(library
 
 @pytest.mark.parametrize(("library", "package"), sorted(NEEDED.items()))
 def test_a_library_that_is_not_bundled_is_documented_by_its_package(library: str, package: str) -> None:
-    assert not is_of_the_system(library) or library in SYSTEM_LIBRARIES[package]
+    assert (
+        not bundle_contents.is_of_the_system(library) or library in bundle_contents.SYSTEM_LIBRARIES[package]
+    )
 
 
 def test_the_page_has_no_places_left_to_fill() -> None:
