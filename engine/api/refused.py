@@ -169,6 +169,7 @@ PARAMETERS = _InPython(
             "See what it contains: tiebreak.read(path). Tiebreak's commands score it (`evaluate`), rank by it"
             " (`rank`), or add it for review (`runs add`)."
         ),
+        FileKind.VERDICTS: "Evaluate, compare or store it with Tiebreak's commands.",
         FileKind.RUN_DATA: "Use its labels: pass it as gold.",
         FileKind.RUN_JSON: (
             "It is for other programs, and Tiebreak does not read it. Write the run in another format:"

@@ -35,6 +35,7 @@ from engine.data.reading import report_on
 from engine.data.rubrics import files as rubric_files
 from engine.data.submission import Submission, check_submission, check_suffix, read_submission
 from engine.data.tables import columns_of as file_columns
+from engine.data.verdicts import Verdicts, read_system
 from engine.metrics.annotator_agreement import annotator_agreement
 from engine.report.annotators import among_in_words
 from engine.report.pairs import pairs_sheet
@@ -68,7 +69,12 @@ def _check(options: argparse.Namespace) -> int:
             report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
         print(json.dumps(plain(report), ensure_ascii=False, indent=1))
         return DONE
-    if options.against is None and kind_of(options.file) is not FileKind.SUBMISSION:
+    kind = FileKind.SUBMISSION if options.against is not None else kind_of(options.file)
+    if kind is FileKind.VERDICTS:
+        read = read_system(options.file)
+        print(_describe_submission(read, options.file))
+        return DONE
+    if kind is not FileKind.SUBMISSION:
         try:
             dataset = shared.read_dataset(options, options.file)
         except ColumnsError as error:
@@ -111,14 +117,17 @@ def _describe_dataset(dataset: Dataset) -> str:
 
 def _describe_submission(submission: Submission, path: Path) -> str:
     kind = "labels and explanations" if submission.with_explanations else "labels"
-    if set(submission.criteria) <= set(ELOQUENT.names):
+    what = "another judge's" if isinstance(submission, Verdicts) else "a submission of"
+    if what != "another judge's" and set(submission.criteria) <= set(ELOQUENT.names):
         kind += " (sub-task 2)" if submission.with_explanations else " (sub-task 1)"
     counts = {
         name: Counter(row.predictions[name].preference or "" for row in submission.rows)
         for name in submission.criteria
     }
     items = counted(len(submission.rows), "item", "items")
-    return f"{path.name}: a submission of {kind}, {items}.\n{_label_table(counts, 'empty')}"
+    lines = [f"{path.name}: {what} {kind}, {items}."]
+    lines += submission.said if isinstance(submission, Verdicts) else ()
+    return "\n".join([*lines, _label_table(counts, "empty")])
 
 
 def _label_table(counts: dict[str, Counter[str]], nothing: str) -> str:

@@ -29,6 +29,7 @@ class FileKind(Enum):
 
     DATASET = "a dataset of pairs"
     SUBMISSION = "a submission"
+    VERDICTS = "a file of another judge's verdicts"
     RUN_DATA = "all data of a run, as CSV"
     RUN_JSON = "all data of a run, as JSON"
     CALIBRATION = "a calibration"

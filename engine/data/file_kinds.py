@@ -28,6 +28,7 @@ from engine.core.rubric import ELOQUENT
 from engine.data.column_content import look_into
 from engine.data.column_guess import guess_columns
 from engine.data.file_format import FileFormat, read_data_file
+from engine.data.recognition import holds_verdicts
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.paths import PathKind, look_at, reading
 from engine.system.sandbox import sandboxed
@@ -313,7 +314,10 @@ def _kind_of_table(path: Path) -> FileKind | None:
     if {ID, *_OF_TEXTS} <= names:
         return FileKind.DATASET
     with suppress(InputError):  # one with names of its own
-        if not guess_columns(look_into(path, may_be_empty=True), ELOQUENT).open:
+        sample = look_into(path, may_be_empty=True)
+        if not guess_columns(sample, ELOQUENT).open:
             return FileKind.DATASET
+        if holds_verdicts(sample):
+            return FileKind.VERDICTS
     labels = any(name.endswith(_FILE_KINDS_LABEL) for name in names)
     return FileKind.SUBMISSION if table.has_header and labels and not names & {*_OF_TEXTS} else None

@@ -6,6 +6,8 @@ from engine.core.column_map import RECORDS, annotators_of
 from engine.data.catalogue import Known, every_known
 from engine.data.column_content import Sample
 from engine.data.column_source import SourceProblem, parse_source
+from engine.data.column_words import is_id
+from engine.data.label_guess import may_be_label
 
 
 def known_as(sample: Sample) -> Known | None:
@@ -49,3 +51,13 @@ def _has(sample: Sample, need: str) -> bool:
     if not kind:
         return bool(found) or source in sample.columns
     return bool(found) and sample.kind_of(source) == kind
+
+
+def holds_verdicts(sample: Sample) -> bool:
+    """Whether a file without texts says what a judge preferred: a log that is known, or ids with verdicts."""
+    known = known_as(sample)
+    if known is not None:
+        return known.kind == "verdicts"
+    named = any(is_id(name) for name in sample.columns)
+    said = any(may_be_label(sample, name) and not name.endswith("_preference") for name in sample.columns)
+    return named and said and not any(map(sample.holds_texts, sample.columns))

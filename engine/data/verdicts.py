@@ -74,7 +74,7 @@ def read_system(path: Path, column: JudgeColumn = NO_COLUMN) -> Submission:
     Raises what read_submission raises; InputError where it is not known which column holds verdicts, or what
     a value means, with how to say it.
     """
-    with expecting(path, FileKind.SUBMISSION):
+    with expecting(path, FileKind.SUBMISSION, FileKind.VERDICTS):
         if not column.name and _is_submission(path):
             return read_submission(path, ties=True)
         try:

@@ -75,6 +75,7 @@ IN_THE_WINDOW = Wording(
             " “Choose labels…” on Results or Compare."
         ),
         FileKind.SUBMISSION: "Open it with File > Open submission.",
+        FileKind.VERDICTS: "Add it on the Compare page.",
         FileKind.RUN_DATA: "Open it with File > Open dataset, or as labels: “Choose labels…” on Results.",
         FileKind.RUN_JSON: (
             "It is for other programs; Tiebreak does not read it. Export its run in another"

@@ -148,11 +148,18 @@ class MainContent(QObject):
 
             return open_there
 
+        def add(path: Path) -> None:
+            self.compare.choosing.add_files([path])
+
         judge, calibration, exchange = self.judge, self.results.load_calibration, self.annotation_exchange
         return {
             FileKind.DATASET: ("Open as dataset", self.datasets.open),
             FileKind.RUN_DATA: ("Open as dataset", self.datasets.open),
             FileKind.SUBMISSION: ("Open as submission", self.submissions.open),
+            FileKind.VERDICTS: (
+                "Add on Compare",
+                at(PageName.COMPARE, lambda path: choosing.add_files([path])),
+            ),
             FileKind.CALIBRATION: ("Load as calibration", at(PageName.RESULTS, calibration)),
             FileKind.RECIPE: ("Use as judge configuration", at(PageName.JUDGE, judge.use_recipe)),
             FileKind.RUBRIC: ("Open as rubric", at(PageName.JUDGE, judge.settings.rubric.open_named)),

@@ -243,4 +243,7 @@ class DatasetOpener(QObject):
             self.open(told.dataset)
         elif told.elsewhere is not None:
             path, kind = told.elsewhere
-            self._dataset.workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))
+            if kind is FileKind.VERDICTS:
+                self._compare.choosing.add_files([path])
+            else:
+                self._dataset.workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))

@@ -113,6 +113,10 @@ OPTIONS = Wording(
             f" DATASET), check it ({program()} check FILE), or add it for review ({program()}"
             " runs add FILE --dataset DATASET)."
         ),
+        FileKind.VERDICTS: (
+            f"Evaluate or compare it like a run, {program()} evaluate FILE --gold DATASET, or store it:"
+            f" {program()} runs add FILE --dataset DATASET"
+        ),
         FileKind.RUN_DATA: f"Use its labels (--gold FILE), or see what it contains: {program()} check FILE",
         FileKind.RUN_JSON: (
             "It is for other programs, and Tiebreak does not read it. Export the run in another format:"
