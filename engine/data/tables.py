@@ -5,7 +5,7 @@ Whatever the format, a row is its number in the file and its text by column; tex
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -54,6 +54,8 @@ class SourceTable(ABC):
 
     row_word: str
     has_header: ClassVar[bool] = True
+    again: Callable[[], "SourceTable"]
+    """The same table once more from its first row on; the file is read and unpacked once."""
 
     def __init__(self, path: Path, data_format: file_format.FileFormat) -> None:
         self.path = path
@@ -141,25 +143,29 @@ def open_table(
     Raises SetupError where the file cannot be read, InputError where it is not what its name says or too
     large; Cancelled while it is unpacked.
     """
-    if exact:
-        read = file_format.TableBytes(*file_format.read_data_file(path, cancel))
-    else:
-        read = file_format.read_table_file(path, cancel)
-    data_format, data, notices, delimiter = read
-    start = len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
-    match data_format:
-        case file_format.FileFormat.TSV | file_format.FileFormat.CSV:
-            if not notices:
-                return delimited_table(path, data_format, data)
-            table = _DelimitedTable(path, data_format, Splitter(data, delimiter, start))
-            table.said = notices
-            return table
-        case file_format.FileFormat.JSON:
-            return _JsonTable(path, data_format, _json_records(path, data, start, records))
-        case file_format.FileFormat.JSON_LINES:
-            return _JsonLinesTable(path, data_format, json_records.read_json_lines(data, start))
-        case file_format.FileFormat.PARQUET:
-            return _ParquetTable(path, data_format, data)
+    read = file_format.read_table_file(path, cancel, exact=exact)
+    start = len(file_format.UTF8_MARK) if read.data.startswith(file_format.UTF8_MARK) else 0
+    found: Sequence[json_records.JsonRecord] = ()
+    if read.data_format is file_format.FileFormat.JSON:
+        found = _json_records(path, read.data, start, records)
+
+    def made() -> SourceTable:
+        table: SourceTable
+        match read.data_format:
+            case file_format.FileFormat.JSON:
+                table = _JsonTable(path, read.data_format, found)
+            case file_format.FileFormat.JSON_LINES:
+                lines = json_records.read_json_lines(read.data, start)
+                table = _JsonLinesTable(path, read.data_format, lines)
+            case file_format.FileFormat.PARQUET:
+                table = _ParquetTable(path, read.data_format, read.data)
+            case _:
+                table = _DelimitedTable(path, read.data_format, Splitter(read.data, read.delimiter, start))
+                table.said = read.notices
+        table.again = made
+        return table
+
+    return made()
 
 
 @sandboxed
@@ -309,10 +315,11 @@ class _JsonTable(SourceTable):
             if not isinstance(record.value, dict):
                 self.report(record.number, "not an object with a key for each column.")
                 continue
-            new = [name for name in record.value if name not in known]
-            file_format.check_columns(self.path, new, len(known))
-            known.update(new)
-            self.columns += new
+            if not record.value.keys() <= known:
+                new = [name for name in record.value if name not in known]
+                file_format.check_columns(self.path, new, len(known))
+                known.update(new)
+                self.columns += new
             before = len(self.problems)
             cells = {
                 name: self._text(record.number, name, value)
@@ -320,10 +327,13 @@ class _JsonTable(SourceTable):
                 if wanted is None or name in wanted
             }
             if len(self.problems) == before:
-                nulls = tuple(name for name in cells if record.value[name] is None)
+                has_nulls = None in record.value.values()
+                nulls = tuple(name for name in cells if record.value[name] is None) if has_nulls else ()
                 yield SourceRow(record.number, cells, nulls)
 
     def _text(self, number: int, name: str, value: object) -> str:
+        if type(value) is str and len(value) <= file_format.MOST_TEXT and value.isascii():
+            return value  # nearly all of them
         try:
             text = json_records.cell_text(value)
         except RecursionError:
