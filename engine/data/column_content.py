@@ -26,7 +26,7 @@ from engine.data.column_source import (
     turns_of,
     turns_of_value,
 )
-from engine.data.json_records import JsonProblem, parse_json
+from engine.data.json_records import JsonProblem, parse_text
 from engine.data.signs import is_no_prose
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
@@ -302,8 +302,8 @@ class Sample:
             if not _is_nested(cell):
                 continue
             try:
-                value = parse_json(cell.encode("utf-8", "surrogatepass"))
-            except (JsonProblem, UnicodeError):
+                value = parse_text(cell)
+            except JsonProblem:
                 return
             yield from islice(_paths(value, column, 0, of_each=of_each), _MOST_PLACES)
             return

@@ -37,6 +37,7 @@ from engine.system.sandbox import sandboxed
 
 TEXT_COLUMNS = ("instruction", "output_a", "output_b")
 REQUIRED_COLUMNS = ("id", *TEXT_COLUMNS)
+_REQUIRED = frozenset(REQUIRED_COLUMNS)
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
@@ -350,6 +351,11 @@ def _nearest(text: str, choices: Iterable[str], cutoff: float = _NEAR) -> str | 
     return by_plain[found[0]] if found else None
 
 
+def _is_misdecoded(text: str) -> bool:
+    # isascii is a flag of the string; most texts need no search.
+    return not text.isascii() and _MISDECODED.search(text) is not None
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip()).lower()
 
@@ -370,8 +376,6 @@ class _Loading:
         self._first_rows: dict[str, int] = {}
         self._unknown: Counter[str] = Counter()  # labels, in the order in which they were met
         self._lacking: dict[str, list[int]] = {name: [] for name in REQUIRED_COLUMNS}
-        # Hashes instead of texts: a repeated instruction is a notice, not worth a copy of the dataset.
-        self._instructions: Counter[int] = Counter()
         self._signs = Signs()
         self._skipped: list[str] = []
         self._stored = 0
@@ -388,7 +392,8 @@ class _Loading:
         """Take a row in, or report what is wrong with it."""
         before = len(self._table.problems)
         self._count += 1
-        for name in REQUIRED_COLUMNS:
+        lacks = not row.cells.keys() >= _REQUIRED
+        for name in REQUIRED_COLUMNS if lacks else ():
             if name not in row.cells:
                 self._lacking[name].append(row.number)
         check_id(self._table, row, self._first_rows)
@@ -397,9 +402,7 @@ class _Loading:
             if text and (problem := label_problem(text)):
                 self._table.report(row.number, problem, name)
                 self._unknown[text] += 1
-        if self._skips and (
-            len(self._table.problems) > before or not row.cells.keys() >= {*REQUIRED_COLUMNS}
-        ):
+        if self._skips and (lacks or len(self._table.problems) > before):
             return
         self._note(row.cells)
         self._rows.append(row.cells)
@@ -429,24 +432,17 @@ class _Loading:
         return Dataset(table.path, texts, self._rubric, notices, self._others.table(), signs=signs)
 
     def _note(self, cells: Mapping[str, str]) -> None:
-        if isinstance(self._table, MappedTable):
-            self._signs.add(cells)
-        instruction = cells.get("instruction", "")
-        if instruction.strip():
-            self._instructions[hash(instruction)] += 1
-        else:
-            self._uninstructed += 1
+        self._signs.add(cells)
+        self._uninstructed += not cells.get("instruction", "").strip()
         self._empty += (cells.get("output_a") == "") + (cells.get("output_b") == "")
-        # isascii is a flag of the string; most texts need no search.
-        self._misdecoded += sum(
-            not text.isascii() and name in self._chunks and _MISDECODED.search(text) is not None
-            for name, text in cells.items()
-        )
 
     def _pack(self) -> None:
         # Arrow keeps UTF-8: a Python string takes four bytes a letter where it holds one emoji.
+        named = set().union(*self._rows)
         for name, chunks in self._chunks.items():
-            chunks.append(text_array([cells.get(name, "") for cells in self._rows]))
+            texts = [cells.get(name, "") if name in named else "" for cells in self._rows]
+            self._misdecoded += name in named and sum(map(_is_misdecoded, texts))
+            chunks.append(text_array(texts))
         self._others.pack(self._rows)
         self._rows = []
 
@@ -478,7 +474,7 @@ class _Loading:
         if self._uninstructed:
             items = counted(self._uninstructed, "item has no instruction", "items have no instruction")
             yield f"{items}: in intervals each of them is a cluster of its own."
-        repeated = sum(times > 1 for times in self._instructions.values())
+        repeated = self._signs.repeated
         if repeated and not names_candidates:
             yield f"{counted(repeated, 'instruction occurs', 'instructions occur')} more than once."
         if self._misdecoded:

@@ -11,6 +11,7 @@ Long because texts, dialogues, labels and several responses are all read of one 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, takewhile
 
 from engine.core.column_map import (
@@ -56,7 +57,7 @@ from engine.data.column_source import (
     parse_source,
     written,
 )
-from engine.data.json_records import JsonProblem, cell_text, parse_json
+from engine.data.json_records import JsonProblem, cell_text, parse_text
 from engine.data.tables import SourceRow, SourceTable
 
 _OF_SIDES = ("_preference", "_explanation")
@@ -99,6 +100,7 @@ class MappedTable(SourceTable):
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
+        self._sides = RANKED if self._ranked else OUTPUTS
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._annotated = _annotated(self._sources)
@@ -107,6 +109,7 @@ class MappedTable(SourceTable):
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
+        self._read = frozenset((*self._taken, *self._sources))
         self._name_columns(self._names)
 
     # What is read
@@ -186,7 +189,7 @@ class MappedTable(SourceTable):
         """The file's that need not stand next to ours: of texts, and what is one of ours as it is."""
         taken = set(self._ours)
         for name, source in self._sources.items():
-            taken.update(source.whole)
+            taken.update(source.texts if source.whole is not None else ())
             if name in _OWN_TEXTS:
                 taken.update(source.texts)
         return frozenset(taken)
@@ -237,10 +240,9 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
             if len(self.problems) == before:
-                ours = {*self._taken, *self._sources}
-                beside = {name: text for name, text in row.cells.items() if name not in ours}
+                beside = {name: text for name, text in row.cells.items() if name not in self._read}
                 for cells in items:
-                    yield SourceRow(row.number, {**cells, **beside})
+                    yield SourceRow(row.number, {**cells, **beside} if beside else cells)
 
     def _is_omitted(self, reader: RowReader) -> bool:
         source = self._sources.get(OMIT)
@@ -252,24 +254,25 @@ class MappedTable(SourceTable):
 
     def _cells(self, count: int, row: SourceRow, reader: RowReader) -> Cells:
         """Our cells of a row, without what is a list of responses; what is wrong is reported."""
-        cells = {ID: str(count)} if ID not in self._sources else {}
+        cells = {} if ID in self._sources else {ID: str(count)}
+        dialogues: dict[str, list[Turn] | None] = {}
         for name, source in self._sources.items():
             try:
-                if not source.is_list:
-                    cells[name] = self._cell(name, source, reader, row.number)
-                elif _is_label(name):
-                    cells |= self._labels_of_each(name, source, reader, row.number)
-                elif name.endswith("_explanation"):
-                    cells[name] = _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))
+                if source.is_list:
+                    cells |= self._of_list(name, source, reader, row.number)
+                    continue
+                if name in _OWN_TEXTS:
+                    dialogues[name] = reader.turns(source)
+                cells[name] = self._cell(name, source, reader, row.number, dialogues.get(name))
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
-        if all(name in cells for name in (RANKED if self._ranked else OUTPUTS)):
-            self._read_dialogues(cells, reader)
+        if self._sides[0] in cells and self._sides[1] in cells:
+            self._read_dialogues(cells, dialogues)
         if system := cells.pop(SYSTEM, ""):
             said = cells.get(INSTRUCTION, "")
             asked = said if said.startswith(("User: ", "System: ")) else f"User: {said}"
             cells[INSTRUCTION] = f"System: {system}\n\n{asked}"
-        if any(PICTURE in cells.get(name, "") for name in (INSTRUCTION, *OUTPUTS, *RANKED)):
+        if any(PICTURE in cells.get(name, "") for name in (INSTRUCTION, *self._sides)):
             self.counts["pictures"] += 1
         self._decide(cells)
         return cells
@@ -280,33 +283,35 @@ class MappedTable(SourceTable):
             said = [cells.get(column, NO_LABEL) for column in self._annotated[name]]
             cells[name] = _majority_cell(said)
 
-    def _cell(self, name: str, source: CellSource, reader: RowReader, number: int) -> str:
+    def _cell(
+        self, name: str, source: CellSource, reader: RowReader, number: int, turns: Sequence[Turn] | None
+    ) -> str:
         if _is_label(name):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
-        if not reader.has(source) and name != SYSTEM:
+        if name != SYSTEM and not reader.has(source):
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
-        if name in _OWN_TEXTS and not source.parts and (turns := reader.turns(source)):
+        if turns and not source.parts:
             return written(asked_in(turns) if name == INSTRUCTION else turns)
         return reader.text(source, _BETWEEN_IDS if name in (ID, GROUP) else _BETWEEN_TEXTS)
 
-    def _read_dialogues(self, cells: Cells, reader: RowReader) -> None:
+    def _read_dialogues(self, cells: Cells, dialogues: Mapping[str, list[Turn] | None]) -> None:
         """Where both responses are dialogues: they begin where the two part. What was said before belongs to
         what was asked, unless a column of its own holds as much. Of two texts it is what both begin with, if
         what was asked is read from one of them.
         """
-        sources = [self._sources[name] for name in (RANKED if self._ranked else OUTPUTS)]
-        one, other = (reader.turns(source) for source in sources)
+        sources = [self._sources[name] for name in self._sides]
+        one, other = (dialogues.get(name) for name in self._sides)
         if not one or not other:
             if self._sources[INSTRUCTION] == sources[0]:
-                _part_texts(cells, RANKED if self._ranked else OUTPUTS)
+                _part_texts(cells, self._sides)
             return
         least = min(len(one), len(other)) - 1
         shared = next((at for at in range(least) if one[at] != other[at]), least)
         if all(source.parts for source in sources) and shared == len(one) - 1 == len(other) - 1:
             return  # they differ in the reply alone, which was read
-        for name, turns in zip((RANKED if self._ranked else OUTPUTS), (one, other), strict=True):
+        for name, turns in zip(self._sides, (one, other), strict=True):
             cells[name] = written(turns[shared:])
         self.counts["parted"] += max(len(one), len(other)) - shared > 1
         before, asked = written(one[:shared]), cells.get(INSTRUCTION, "")
@@ -345,8 +350,14 @@ class MappedTable(SourceTable):
         super().report(number, f"unknown label {quoted(value)}.", _BETWEEN_LABELS.join(source.columns))
         return label
 
-    def _labels_of_each(self, name: str, source: CellSource, reader: RowReader, number: int) -> Cells:
-        """What each annotator says whose labels are a list in the row, without those that do not count."""
+    def _of_list(self, name: str, source: CellSource, reader: RowReader, number: int) -> Cells:
+        """What each annotator says whose labels, or explanations, are a list in the row, without those that
+        do not count.
+        """
+        if name.endswith("_explanation"):
+            return {name: _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))}
+        if not _is_label(name):
+            return {}
         label = label_column(name)
         lists = [column for column in self._sources if label_column(column) == label and column != label]
         place = lists.index(name)
@@ -437,8 +448,8 @@ class MappedTable(SourceTable):
         """The same with the chosen response first or second, as a hash of the item says, and labelled."""
         chosen, rejected = (cells.pop(name) for name in RANKED)
         item_id = () if ANNOTATOR in self._sources else (cells[ID],)  # of all annotators in the same places
-        first = int(digest([*item_id, cells[INSTRUCTION], *sorted((chosen, rejected))]), 16) % 2 == 0
-        first = first == (chosen <= rejected)
+        shown = digest([*item_id, cells[INSTRUCTION], *sorted((chosen, rejected))])
+        first = (int(shown[-1], 16) % 2 == 0) == (chosen <= rejected)
         cells[OUTPUTS[0]], cells[OUTPUTS[1]] = (chosen, rejected) if first else (rejected, chosen)
         if not first:  # A of a label is the response that was named first: the chosen one
             _swap(cells)
@@ -658,8 +669,8 @@ def _annotator_name(text: str) -> str:
     """Who an annotator is: what a cell says, or what an object of JSON says of a person."""
     if text.startswith("{"):
         try:
-            person = parse_json(text.encode("utf-8", "surrogatepass"))
-        except (JsonProblem, UnicodeError):
+            person = parse_text(text)
+        except JsonProblem:
             person = None
         if isinstance(person, dict):
             text = next((cell_text(person[key]) for key in _OF_PERSONS if person.get(key)), text)
@@ -711,6 +722,7 @@ def _is_of_sides(column: str) -> bool:
     return column in CANDIDATES or label_column(column).endswith(_OF_SIDES)
 
 
+@lru_cache  # asked of the few columns of each of many rows
 def _is_label(column: str) -> bool:
     return label_column(column).endswith("_preference")
 
