@@ -19,7 +19,7 @@ from engine.cli.shared.console import (
 )
 from engine.core.codec import plain
 from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns, targets
-from engine.core.errors import ColumnsError, FileKind, InputError, SetupError
+from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
 from engine.core.formatting import clipped, counted, listed
 from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT, Rubric
@@ -27,7 +27,6 @@ from engine.data.column_content import Sample, look_into
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_memory import remembered
 from engine.data.dataset import Dataset
-from engine.data.file_kinds import kind_of
 from engine.data.mapped_table import MappedTable
 from engine.data.outputs import read_instructions, read_outputs
 from engine.data.pairs import make_pairs, match_outputs
@@ -70,7 +69,7 @@ def _check(options: argparse.Namespace) -> int:
             report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
         print(json.dumps(plain(report), ensure_ascii=False, indent=1))
         return DONE
-    if options.against is None and kind_of(options.file) is not FileKind.SUBMISSION:
+    if options.against is None:
         try:
             dataset = shared.read_dataset(options, options.file)
         except ColumnsError as error:
@@ -78,8 +77,12 @@ def _check(options: argparse.Namespace) -> int:
             if error.foreign:
                 _print_guess(options.file, shared.rubric_of(options) or ELOQUENT)
             raise
-        print(_describe_dataset(dataset))
-        return DONE
+        except WrongKindError as error:
+            if error.kind is not FileKind.SUBMISSION:
+                raise
+        else:
+            print(_describe_dataset(dataset))
+            return DONE
     submission = read_submission(options.file)
     print(_describe_submission(submission, options.file))
     if options.against is not None:

@@ -371,8 +371,13 @@ def look_into(path: Path, *, may_be_empty: bool, cancel: CancelToken | None = No
     The errors are those of open_table; without `may_be_empty` also that no row could be read, and why.
     """
     table = open_table(path, cancel)
+    return read_sample(table, cancel) if may_be_empty else filled_sample(table, cancel)
+
+
+def filled_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample:
+    """What a table holds in its first rows; InputError where no row could be read."""
     sample = read_sample(table, cancel)
-    if not sample.rows and not may_be_empty:
+    if not sample.rows:
         table.raise_problems()
         raise table.no_rows()
     return sample

@@ -266,7 +266,7 @@ def _loaded(
         if known is None or known.kind != "pairs":
             raise _foreign(sample, known, missing, rubric)
         columns, read_as = known.map_for(rubric), f"Read as {known.name}. {known.lost}".strip()
-        table = open_table(path, cancel, columns.source_of.get(RECORDS, ""))
+        table = table.again()
     if columns is not None:
         table = mapped = MappedTable(table, columns, rubric)
         mapped.read_ahead()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.core.column_map import (
     ANNOTATOR,
@@ -27,7 +28,7 @@ from engine.core.formatting import counted, listed, quoted
 from engine.core.items import Tie
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.catalogue import Known
-from engine.data.column_content import Sample, look_into, said_meanings
+from engine.data.column_content import Sample, filled_sample, said_meanings
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_memory import remembered
 from engine.data.label_guess import may_be_label
@@ -84,12 +85,12 @@ class FileReport(msgspec.Struct, frozen=True):
     shape: str | None
     kind: str
     reading: Mapping[str, ReadFrom]
-    labels: Mapping[str, str]
-    questions: Sequence[ReadingQuestion]
-    signs: Sequence[ReadingSign]
-    items: int
-    skipped: Sequence[Skipped]
-    first: Sequence[FirstItem]
+    labels: Mapping[str, str] = {}
+    questions: Sequence[ReadingQuestion] = ()
+    signs: Sequence[ReadingSign] = ()
+    items: int = 0
+    skipped: Sequence[Skipped] = ()
+    first: Sequence[FirstItem] = ()
 
     @property
     def is_certain(self) -> bool:
@@ -109,48 +110,49 @@ def report_on(
 
     The errors are those of open_table; ColumnsError for columns that the file does not have.
     """
-    sample = look_into(path, may_be_empty=False, cancel=cancel)
+    table = open_table(path, cancel, columns.source_of.get(RECORDS, "") if columns else "")
+    sample = filled_sample(table, cancel)
     known: Known | None = None
     guess: Guess | None = None
-    own = {ID, INSTRUCTION, *OUTPUTS} <= {*sample.columns}
-    if ID in sample.columns and _answers(sample) and not {INSTRUCTION, *OUTPUTS} & {*sample.columns}:
+    texts, found = {INSTRUCTION, *OUTPUTS}, {*sample.columns}
+    if ID in found and _answers(sample) and not texts & found:
         named = {name: ReadFrom(name, True) for name in sample.columns}
-        return FileReport(None, "submission", named, {}, (), (), len(sample.short), (), ())
+        return FileReport(None, "submission", named, items=len(sample.short))
     columns = columns or remembered(sample.file_columns)
-    if columns is None and not own and (known := known_as(sample)) is not None:
-        columns = known.map_for(rubric)
-    if columns is None and not own:
-        guess = guess_columns(sample, rubric)
-        columns = guess.map
+    if columns is None and not texts | {ID} <= found:
+        if (known := known_as(sample)) is not None:
+            columns = known.map_for(rubric)
+        else:
+            guess = guess_columns(sample, rubric)
+            columns = guess.map
     columns = columns or ColumnMap()
     reading, questions = _reading(columns, guess)
+    shape, kind = (known.name, known.kind) if known is not None else (None, "pairs")
+    report = FileReport(shape, kind, reading, columns.meaning_of, questions)
+    if report.kind != "pairs":
+        return report
+    of_columns = signs_of_columns(sample, columns)
     if guess is not None and guess.open:
-        return FileReport(
-            None,
-            "pairs",
-            reading,
-            columns.meaning_of,
-            questions,
-            signs_of_columns(sample, columns),
-            0,
-            (),
-            (),
-        )
-    if known is not None and known.kind != "pairs":
-        return FileReport(known.name, known.kind, reading, columns.meaning_of, (), (), 0, (), ())
-    shape = None if known is None else known.name
-    table = open_table(path, cancel, columns.source_of.get(RECORDS, ""))
-    read = _Read(MappedTable(table, columns, rubric, strict=False), rubric, cancel)
-    return FileReport(
-        shape,
-        "pairs",
-        reading,
-        columns.meaning_of,
-        [*questions, *read.questions(columns, questions)],
-        [*read.signs.found(), *_of_rows(read.mapped, read.count), *signs_of_columns(sample, columns)],
-        read.count,
-        [Skipped(number, why) for number, why in table.bad_rows[:_MOST_SKIPPED]],
-        read.first,
+        return replace(report, signs=of_columns)
+    mapped = MappedTable(table.again(), columns, rubric, strict=False)
+    signs = Signs()
+    first: list[FirstItem] = []
+    count = 0
+    for count, row in enumerate(mapped.rows(()), start=1):
+        if cancel is not None and count % _ROWS_AT_ONCE == 1:
+            cancel.raise_if_requested()
+        signs.add(row.cells)
+        if count <= _FIRST:
+            first.append(_first_item(row.cells, rubric))
+    before = {value for question in questions for value in question.values}
+    if unknown := {value: times for value, times in mapped.unknown.items() if value not in before}:
+        questions.append(ReadingQuestion("labels", _label_sources(columns), unknown))
+    return replace(
+        report,
+        signs=[*signs.found(), *_of_rows(mapped, count), *of_columns],
+        items=count,
+        skipped=[Skipped(number, why) for number, why in mapped.bad_rows[:_MOST_SKIPPED]],
+        first=first,
     )
 
 
@@ -174,29 +176,6 @@ def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFro
         if guess.scale:
             questions.append(ReadingQuestion("direction", columns.source_of[guess.scale], {}))
     return reading, questions
-
-
-class _Read:
-    """All rows of a table, read once: what speaks against them, and the first items."""
-
-    def __init__(self, mapped: MappedTable, rubric: Rubric, cancel: CancelToken | None) -> None:
-        self.mapped = mapped
-        self.signs = Signs()
-        self.first: list[FirstItem] = []
-        self.count = 0
-        for row in mapped.rows(()):
-            if cancel is not None and self.count % _ROWS_AT_ONCE == 0:
-                cancel.raise_if_requested()
-            self.count += 1
-            self.signs.add(row.cells)
-            if len(self.first) < _FIRST:
-                self.first.append(_first_item(row.cells, rubric))
-
-    def questions(self, columns: ColumnMap, asked: Sequence[ReadingQuestion]) -> list[ReadingQuestion]:
-        """What unknown values of labels mean, of which nothing was asked before."""
-        before = {value for question in asked for value in question.values}
-        unknown = {value: times for value, times in self.mapped.unknown.items() if value not in before}
-        return [ReadingQuestion("labels", _label_sources(columns), unknown)] if unknown else []
 
 
 def _label_sources(columns: ColumnMap) -> str:
