@@ -31,9 +31,9 @@ from engine.data.mapped_table import MappedTable
 from engine.data.outputs import read_instructions, read_outputs
 from engine.data.pairs import make_pairs, match_outputs
 from engine.data.reading import report_on
+from engine.data.recognition import known_as, unread
 from engine.data.rubrics import files as rubric_files
 from engine.data.submission import Submission, check_submission, check_suffix, read_submission
-from engine.data.tables import columns_of as file_columns
 from engine.metrics.annotator_agreement import annotator_agreement
 from engine.report.annotators import among_in_words
 from engine.report.pairs import pairs_sheet
@@ -101,7 +101,7 @@ def _describe_dataset(dataset: Dataset) -> str:
         for notice in dict.fromkeys(filter(None, (dataset.read_as, *dataset.notices)))
     ]
     lines += [f"Note: {printable(sign.text)}." for sign in dataset.signs if not sign.strong]
-    if others := rubric_files.criteria_of_columns(dataset.other_columns):
+    if others := rubric_files.criteria_of_columns(unread(dataset.other_columns, dataset.columns)):
         lines.append(
             f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."
             f" A rubric for them: rubrics draft {dataset.path} --out FILE.toml"
@@ -287,11 +287,12 @@ def _draft_rubric(options: argparse.Namespace) -> int:
     if is_there(out):
         raise SetupError(f"--out {out} already exists.", "Choose another name: a draft overwrites nothing.")
     check_targets({"--out": out}, {"dataset": path})
-    found, chosen = file_columns(path), shared.columns_of(options)
-    known = chosen or remembered(found)
-    rubric = rubric_files.draft_rubric(
-        [*found, *(known.source_of if known else ())], path.name.partition(".")[0]
-    )
+    sample, chosen = look_into(path, may_be_empty=True), shared.columns_of(options)
+    columns = chosen or remembered(sample.file_columns)
+    if columns is None and (known := known_as(sample)) is not None:
+        columns = known.map_for(ELOQUENT)
+    found = [*unread(sample.file_columns, columns), *(columns.source_of if columns else ())]
+    rubric = rubric_files.draft_rubric(found, path.name.partition(".")[0])
     if rubric is None:
         raise InputError(
             path,

@@ -321,12 +321,9 @@ class _Guessing:
             return
         for pair in column_pairs(self._sample.places, naming.RANKS if ranked else naming.SIDES):
             if self._names_candidates(pair):
-                self._set_candidates(*pair.columns)
+                for name, source in zip(CANDIDATES, pair.columns, strict=True):
+                    self._found.set(name, source, Confidence.SURE, "")
                 return
-        for column, mark in naming.BOTH_CANDIDATES.items():
-            cells = self._sample.cells(column) if column in self._sample.columns else []
-            if cells and all(cell.count(mark) == 1 for cell in cells):
-                self._set_candidates(f"{column}@before:{mark}", f"{column}@after:{mark}")
 
     def _names_candidates(self, pair: ColumnPair) -> bool:
         """Whether two columns, or two keys of the entries that hold the responses, have names of models."""
@@ -336,10 +333,6 @@ class _Guessing:
             return False
         hold = (self._sample.is_filled(name) and not self._sample.is_number(name) for name in pair.columns)
         return all(hold) and all(self._sample.length(name) <= naming.LONGEST_NAME for name in pair.columns)
-
-    def _set_candidates(self, *sources: str) -> None:
-        for name, source in zip(CANDIDATES, sources, strict=True):
-            self._found.set(name, source, Confidence.SURE, "")
 
 
 def _prompt(turns: Sequence[Turn]) -> str | None:

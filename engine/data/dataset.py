@@ -30,7 +30,7 @@ from engine.data.file_kinds import RunCsvTable, expecting, is_run_csv
 from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
 from engine.data.other_columns import OtherColumns
 from engine.data.outputs import single_outputs
-from engine.data.recognition import known_as
+from engine.data.recognition import known_as, unread
 from engine.data.signs import ReadingSign, Signs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
@@ -140,6 +140,15 @@ class Dataset:
     def value_columns(self) -> tuple[str, ...]:
         """Those over whose values items can be spread: human labels, then the file's further columns."""
         return (*(f"{name}_preference" for name in self.criteria), *self.other_columns)
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The columns that may name its labels: its own and its file's, without those that are read for
+        others of ours.
+        """
+        mapped = [ours for ours, theirs in self.columns.sources if theirs] if self.columns else []
+        found = (*self.file_columns, *self.table.column_names, *self.other_columns, *mapped)
+        return tuple(dict.fromkeys(unread(found, self.columns)))
 
     @property
     def letters(self) -> FloatArray:

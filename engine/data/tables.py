@@ -22,7 +22,6 @@ from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.catalogue import records_keys
 from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
-from engine.system.sandbox import sandboxed
 
 _PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100
@@ -166,12 +165,6 @@ def open_table(
         return table
 
     return made()
-
-
-@sandboxed
-def columns_of(path: Path) -> Sequence[str]:
-    """The columns of the table in a file, before any row is read; the errors are those of open_table."""
-    return open_table(path).first_columns()
 
 
 def delimited_table(

@@ -11,7 +11,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from engine.core.column_map import RECORDS, ColumnMap
 from engine.core.errors import ColumnsError, InputError
+from engine.data.catalogue import Known, every_known
 from engine.data.column_content import look_into
 from engine.data.dataset import load_dataset
 from engine.data.outputs import Response, read_instructions, read_outputs
@@ -122,6 +124,16 @@ def test_published_shapes_are_read(
     assert (read.candidate, read.responses[0], len(read.responses)) == (name, first, 4)
 
 
+@pytest.mark.parametrize(
+    "known", [pytest.param(known, id=known.slug) for known in every_known() if known.kind == "outputs"]
+)
+def test_known_outputs_are_read_as_they_are_known(known: Known, tmp_path: Path) -> None:
+    path = tmp_path / ("x.json" if RECORDS in known.columns else "x.jsonl")
+    path.write_text(known.rows.strip(), "utf-8")
+    wanted = {name: source for name, source in known.columns.items() if name != RECORDS}
+    assert read_outputs(path).columns == ColumnMap(tuple(wanted.items())).columns_text
+
+
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".json", ".jsonl", ".parquet", ".json.gz"])
 def test_every_format_of_tables_is_read(suffix: str, tmp_path: Path) -> None:
     read = read_outputs(saved(tmp_path / f"gpt-4.1{suffix}", ROWS[plain]))
@@ -144,7 +156,7 @@ def test_opened_as_a_dataset_it_is_told_what_makes_pairs(
     [
         ({}, {"output": None}),
         ({"output": "said.text"}, {"said": {"text": None}}),
-        ({}, {"choices": [{"turns": [None]}]}),
+        ({"output": "choices[0].turns@replies"}, {"choices": [{"turns": [None]}]}),
         ({}, {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": None}]}),
     ],
 )
