@@ -112,7 +112,8 @@ class _Guessing:
         if self._has_further(best) or (
             rival is not None
             and self._merit(best)[0] - self._merit(rival)[0] < naming.AHEAD
-            and self._sample.is_prose(rival.columns[0])
+            and self._sample.holds_texts(rival.columns[0])
+            and not self._sample.is_beside_text(rival.columns[0])
         ):
             sure = Confidence.UNCERTAIN
         left, right = best.columns
@@ -180,7 +181,7 @@ class _Guessing:
             return "", ""
         if kind == "texts":
             return "", f"@{DialoguePart.REPLIES}"
-        if not any(self._sample.asks(column) for column in (left, right)):
+        if not any(map(self._sample.rounds, (left, right))):
             return "", ""
         if ranked or self._share_their_prompts(left, right):
             return f"@{DialoguePart.PROMPT}", f"@{DialoguePart.REPLY}"

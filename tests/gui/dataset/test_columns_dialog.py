@@ -373,13 +373,9 @@ def test_labels_are_asked_for_the_criteria_of_the_rubric_at_hand(
 def test_who_wrote_the_responses_is_shown_and_carried_into_the_dataset(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
-    dialog = asked(qtbot, page, unknown_panda_lm(tmp_path))
-    assert dialog.fields["candidates"].sources == {
-        "candidate_a": "cmp_key@before:_",
-        "candidate_b": "cmp_key@after:_",
-    }
-    assert "Candidate A: opt-7b\nCandidate B: pythia-6.9b" in dialog.items.toPlainText()
-    say(dialog, {"0": "tie", "1": "A", "2": "B"})
+    dialog = asked(qtbot, page, unknown_arena(tmp_path))
+    assert dialog.fields["candidates"].sources == {"candidate_a": "model_a", "candidate_b": "model_b"}
+    assert "Candidate A: vicuna-13b\nCandidate B: koala-13b" in dialog.items.toPlainText()
     accept(qtbot, page, dialog)
     dataset = page.workspace.dataset
     assert dataset is not None
