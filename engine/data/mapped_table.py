@@ -1,7 +1,5 @@
 """A foreign table read by a ColumnMap: its rows have our columns, its problems name the file's own.
 
-The columns of a table that no dataset needs, kept as text next to those that it does.
-
 A label that several annotators gave has a column for each of them, next to that of their majority. A file may
 have such columns by itself, as `safety_preference|Ada`; where it has one of the label too, that is the label.
 
@@ -103,8 +101,7 @@ class MappedTable(SourceTable):
         self._sides = RANKED if self._ranked else OUTPUTS
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
-        self._annotated = _annotated(self._sources)
-        self._by_majority = [name for name in self._annotated if name not in self._sources]
+        self._find_annotators(self._sources)
         self._labels = dict.fromkeys(label_column(name) for name in self._sources if _is_label(name))
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
@@ -166,6 +163,13 @@ class MappedTable(SourceTable):
             several = len(annotators) > 1 or (source.is_list and _is_label(name))
             yield annotator_column(label_column(name), annotator) if several else name, source
 
+    def _find_annotators(self, names: Iterable[str]) -> None:
+        self._annotated: dict[str, tuple[str, ...]] = {}  # by label the columns of its annotators
+        for name in names:
+            if (label := label_column(name)) != name:
+                self._annotated[label] = (*self._annotated.get(label, ()), name)
+        self._by_majority = [name for name in self._annotated if name not in self._sources]
+
     @property
     def _is_whole(self) -> bool:
         """Whether rows are joined or parted, so that all are read before the first is known."""
@@ -215,8 +219,7 @@ class MappedTable(SourceTable):
         if ANNOTATOR in self._sources and not self._sources[ANNOTATOR].is_list:
             rows = self._of_items(rows)
         rows = _few_annotators(rows)
-        self._annotated = _annotated(dict.fromkeys(name for row in rows for name in row.cells))
-        self._by_majority = [name for name in self._annotated if name not in self._sources]
+        self._find_annotators(dict.fromkeys(name for row in rows for name in row.cells))
         for row in rows:
             self._decide(row.cells)
         self._ours = self._our_columns()
@@ -281,7 +284,8 @@ class MappedTable(SourceTable):
         """Fill labels in that are those of most of several annotators."""
         for name in self._by_majority:
             said = [cells.get(column, NO_LABEL) for column in self._annotated[name]]
-            cells[name] = _majority_cell(said)
+            found = majority([written_label(cell) for cell in said if cell in HUMAN_LABELS])
+            cells[name] = found.value if found else NO_LABEL
 
     def _cell(
         self, name: str, source: CellSource, reader: RowReader, number: int, turns: Sequence[Turn] | None
@@ -410,9 +414,7 @@ class MappedTable(SourceTable):
     def _scored(
         self, cells: Cells, texts: Sequence[str], scores: Sequence[str], writers: Sequence[str]
     ) -> Iterator[Cells]:
-        """Pairs of responses by their scores; equal ones are labelled as the map says of EQUAL, else left
-        out.
-        """
+        """Pairs of responses by their scores; equal ones as the map says of EQUAL, else left out."""
         known = [
             (text, number, writers[at] if at < len(writers) else "")
             for at, text in enumerate(texts)
@@ -429,9 +431,8 @@ class MappedTable(SourceTable):
             if one[1] == other[1]:
                 pair[self._verdict] = self._meanings[EQUAL]
             found.append(pair)
-        yield from self._placed(
-            {n: t for n, t in cells.items() if n not in (OUTPUT, SCORE, CANDIDATE, GROUP)}, found
-        )
+        rest = {n: text for n, text in cells.items() if n not in (OUTPUT, SCORE, CANDIDATE, GROUP)}
+        yield from self._placed(rest, found)
 
     def _placed(self, cells: Cells, pairs: Sequence[Cells]) -> Iterator[Cells]:
         """An item for each pair of responses, of some where there are many, picked by a hash."""
@@ -548,11 +549,8 @@ class MappedTable(SourceTable):
         if self._meanings:
             labels = [f"{quoted(value)} is {label or 'no label'}" for value, label in self._map.labels]
             said.append(f"Label values are mapped: {listed(labels, 20, str)}.")
-        said += [
-            f"The {name.replace('_', ' ')} of an item is the label of more than half of its annotators, or"
-            " none."
-            for name in self._by_majority
-        ]
+        half = "of an item is the label of more than half of its annotators, or none."
+        said += [f"The {name.replace('_', ' ')} {half}" for name in self._by_majority]
         if ID not in self._sources:
             said.append("No id column: the items are numbered in the order of the file.")
         said += self._counted_in_words()
@@ -564,34 +562,24 @@ class MappedTable(SourceTable):
         return said
 
     def _counted_in_words(self) -> Iterator[str]:
-        told = {
-            "omitted": (
-                "row is",
-                "rows are",
-                "omitted: they are marked as discarded, cancelled or unfinished.",
-            ),
-            "annotations omitted": (
-                *("annotation is", "annotations are"),
-                "omitted: they are marked as discarded, cancelled or unfinished.",
-            ),
-            "parted": (
-                *("pair of dialogues parts", "pairs of dialogues part"),
-                "before the last reply: the responses begin there, with all that follows.",
-            ),
-            "pictures": ("item holds", "items hold", f"a picture, which no judge here sees: {PICTURE}."),
-            "pairs left out": (
-                *("pair is", "pairs are"),
-                f"left out: of the responses to one instruction at most {_MOST_PAIRS} pairs are read.",
-            ),
-            "alone": ("response stands", "responses stand", "alone in a group: no pair."),
-            "said twice": (
-                *("label is", "labels are"),
-                "given twice by the same annotator to the same texts: the last one counts.",
-            ),
-        }
-        for what, (one, several, rest) in told.items():
+        for what, (one, several, rest) in _TOLD.items():
             if self.counts[what]:
                 yield f"{counted(self.counts[what], one, several)} {rest}"
+
+
+_MARKED = "omitted: they are marked as discarded, cancelled or unfinished."
+_FEWER = f"left out: of the responses to one instruction at most {_MOST_PAIRS} pairs are read."
+_PARTED = "before the last reply: the responses begin there, with all that follows."
+_TWICE = "given twice by the same annotator to the same texts: the last one counts."
+_TOLD = {
+    "omitted": ("row is", "rows are", _MARKED),
+    "annotations omitted": ("annotation is", "annotations are", _MARKED),
+    "parted": ("pair of dialogues parts", "pairs of dialogues part", _PARTED),
+    "pictures": ("item holds", "items hold", f"a picture, which no judge here sees: {PICTURE}."),
+    "pairs left out": ("pair is", "pairs are", _FEWER),
+    "alone": ("response stands", "responses stand", "alone in a group: no pair."),
+    "said twice": ("label is", "labels are", _TWICE),
+}
 
 
 def unknown_labels(
@@ -602,10 +590,8 @@ def unknown_labels(
     `values`: with how often each occurs. Only the user can say what numbers mean: for these a gap is left.
     """
     shown = list(values)[:_MOST_VALUES_SHOWN]
-    hint = Hint(
-        "Name a column with fewer values, or write a comparison, such as 1.5>preference: A if it is below"
-        " 1.5."
-    )
+    comparison = "such as 1.5>preference: A if it is below 1.5."
+    hint = Hint(f"Name a column with fewer values, or write a comparison, {comparison}")
     if len(values) <= MOST_VALUES:
         meant = {**dict.fromkeys(values, GAP), **said_meanings(values)}
         setting = Setting.LABELS.at(ColumnMap.of({}, {**(known or {}), **meant}).labels_text)
@@ -618,15 +604,6 @@ def own_annotators(columns: Iterable[str], rubric: Rubric) -> list[str]:
     """Those of a file's columns that are named as what one annotator said on a criterion of a rubric."""
     labels = {f"{name}_preference" for name in rubric.names}
     return [name for name in columns if label_column(name) in labels and annotator_of(name)]
-
-
-def _annotated(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """By column of a label that several annotators gave the columns of these."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name in columns:
-        if (label := label_column(name)) != name:
-            found[label] = (*found.get(label, ()), name)
-    return found
 
 
 def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
@@ -725,12 +702,6 @@ def _is_of_sides(column: str) -> bool:
 @lru_cache  # asked of the few columns of each of many rows
 def _is_label(column: str) -> bool:
     return label_column(column).endswith("_preference")
-
-
-def _majority_cell(cells: Sequence[str]) -> str:
-    """What most annotators say; the others' cells are of those who said nothing, or what is no label."""
-    found = majority([written_label(cell) for cell in cells if cell in HUMAN_LABELS])
-    return found.value if found else NO_LABEL
 
 
 def _shown(source: str) -> str:

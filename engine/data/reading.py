@@ -180,7 +180,7 @@ def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFro
 
 def _label_sources(columns: ColumnMap) -> str:
     """The sources of all labels, with a bar between them."""
-    return "|".join(source for name, source in columns.sources if label_column(name).endswith("_preference"))
+    return "|".join(source for name, source in columns.sources if _is_label(name))
 
 
 def _first_item(cells: Mapping[str, str], rubric: Rubric) -> FirstItem:
@@ -197,16 +197,15 @@ def _first_item(cells: Mapping[str, str], rubric: Rubric) -> FirstItem:
 
 def _of_rows(mapped: MappedTable, items: int) -> Iterator[ReadingSign]:
     """What the rows showed while they were read."""
+    picture = "a picture, which no judge here sees"
+    begun = "not in the dialogue that both responses begin with"
     told = {
         "parted": (
             *(SignKind.DIALOGUES_PART, "pair of dialogues parts", "pairs of dialogues part"),
             "before the last reply",
         ),
-        "pictures": (SignKind.PICTURE, "item holds", "items hold", "a picture, which no judge here sees"),
-        "asked otherwise": (
-            *(SignKind.ASKED_OTHERWISE, "instruction is", "instructions are"),
-            "not in the dialogue that both responses begin with",
-        ),
+        "pictures": (SignKind.PICTURE, "item holds", "items hold", picture),
+        "asked otherwise": (SignKind.ASKED_OTHERWISE, "instruction is", "instructions are", begun),
     }
     for what, (kind, one, several, rest) in told.items():
         if count := mapped.counts[what]:
@@ -217,10 +216,8 @@ def _of_rows(mapped: MappedTable, items: int) -> Iterator[ReadingSign]:
 def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
     """Columns that could be labels and are not read, and labels that no person gave."""
     read = " ".join(columns.source_of.values())
-    labels = [
-        name for name, source in columns.sources if label_column(name).endswith("_preference") and source
-    ]
-    labels += [name for name in sample.columns if label_column(name).endswith("_preference")]
+    labels = [name for name, source in columns.sources if source and _is_label(name)]
+    labels += filter(_is_label, sample.columns)
     signs = []
     if not labels and not {*RANKED, OUTPUT} & columns.source_of.keys():
         places = (*sample.scalars, *sample.lists)
@@ -242,6 +239,10 @@ def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
         text = f"{listed(suggested, shown=quoted)} holds a model's suggestion, not a person's label"
         signs.append(ReadingSign(SignKind.SUGGESTION, text, len(suggested), strong=True))
     return signs
+
+
+def _is_label(column: str) -> bool:
+    return label_column(column).endswith("_preference")
 
 
 def _names_ties(sample: Sample, name: str) -> bool:
