@@ -45,6 +45,13 @@ BESIDE_RESPONSES = frozenset(
         " category original raw rationale explanation comment note metadata system prompt severity url"
     )
 )
+OUTPUTS = _words("output response completion generation answer reply prediction")
+BESIDE_OUTPUTS = frozenset(
+    _words(
+        "id uid uuid index idx key generator model system dataset source subset split datasplit category task"
+        " topic type language name input reference raw time date tokens length"
+    )
+)
 SCORES = frozenset(_words("score scores rating reward overall quality"))
 LESS_IS_BETTER = frozenset(_words("rank loss perplexity ppl error errors distance"))
 WINNING = frozenset(_words("winner win wins won better preferred preference chosen best"))

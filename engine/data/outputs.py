@@ -24,27 +24,20 @@ from engine.core.errors import Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.rubric import ELOQUENT
+from engine.data import column_words as naming
 from engine.data.column_content import Sample, filled_sample
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_source import CellSource, DialoguePart, RowReader, SourceProblem, parse_source
-from engine.data.column_words import IDS, SIDES
+from engine.data.column_words import tokens_of
 from engine.data.file_format import plain_stem
 from engine.data.recognition import known_as
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
-_RESPONSES = ("output", "response", "completion", "generation", "answer", "reply", "prediction")
-_SIDES = frozenset(side for pair in SIDES for side in pair)
+_SIDES = frozenset(side for pair in naming.SIDES for side in pair)
 _SYSTEMS = ("generator", "model", "model_id", "model_name", "system", CANDIDATE)
 _DIALOGUES = ("messages", "conversation", "conversations", "dialogue", "dialog")
 _TURNS_OF_QUESTIONS = "turns"
-_BESIDE = frozenset(
-    (
-        *("id", "uid", "uuid", "index", "idx", "key", "generator", "model", "system", "dataset", "source"),
-        *("subset", "split", "datasplit", "category", "task", "topic", "type", "language", "name", "input"),
-        *("reference", "raw", "time", "date", "tokens", "length"),
-    )
-)
 
 
 def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
@@ -61,7 +54,9 @@ def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
     if not response or not (instruction or is_nested):
         return None
     read = {re.split(r"[@\[]", source)[0] for source in (response, *instruction.split("+"))}
-    others = [name for name in sample.columns if name not in read and not _words(name) & _BESIDE]
+    others = [
+        name for name in sample.columns if name not in read and not naming.BESIDE_OUTPUTS & {*tokens_of(name)}
+    ]
     if not (known and is_nested) and any(map(sample.holds_texts, others)):
         return None
     to_each = f"each instruction ({quoted(instruction)})" if instruction else "each instruction"
@@ -84,15 +79,17 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
     if known := _known_outputs(sample):
         return known
     # By its name also where one repeats: repeated responses are counted, or the texts match better.
-    called_id = (name for word in IDS for name in sample.columns if name.lower() == word)
+    called_id = (name for word in naming.IDS for name in sample.columns if name.lower() == word)
     own_id = guess.map.source_of.get(ID) or next(called_id, None)
     found = {ID: own_id} if own_id is not None and own_id in sample.columns else {}
     instruction = guess.map.source_of.get(INSTRUCTION, "")
     uncertain = guess.confidence.get(INSTRUCTION) is Confidence.UNCERTAIN
-    if instruction and not (uncertain and _words(instruction) & {*_BESIDE, *_RESPONSES}):
+    if instruction and not (
+        uncertain and {*tokens_of(instruction)} & {*naming.BESIDE_OUTPUTS, *naming.OUTPUTS}
+    ):
         found[INSTRUCTION] = instruction
     dialogue = next((name for name in _DIALOGUES if name in sample.columns), None)
-    named = [name for word in _RESPONSES for name in sample.columns if word in _words(name)]
+    named = [name for word in naming.OUTPUTS for name in sample.columns if word in tokens_of(name)]
     response = next((name for name in named if _is_response(name) and sample.is_filled(name)), None)
     if response is not None:
         found[OUTPUT] = response
@@ -112,7 +109,7 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
 
 
 def _is_response(name: str) -> bool:
-    return bool(_words(name) & {*_RESPONSES}) and not _words(name) & (_SIDES | {"id"})
+    return not {*tokens_of(name)} & (_SIDES | {"id"})
 
 
 def _whose(sample: Sample) -> str:
@@ -121,10 +118,6 @@ def _whose(sample: Sample) -> str:
     if len(systems) > 1:
         return f"{len(systems)} candidates ({listed(systems)}) in long format"
     return f"one candidate ({listed(systems)})" if systems else "one candidate"
-
-
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z]+|\d+", name.lower()))
 
 
 _ROWS_AT_ONCE = 2048
