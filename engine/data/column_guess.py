@@ -81,8 +81,8 @@ class _Guessing:
         self._of_labels = LabelGuess(sample, rubric, self._found)
 
     def guess(self) -> Guess:
-        """All of it, what others build on first."""
         found, of_labels = self._found, self._of_labels
+        # Responses first: what else there is depends on which columns they take.
         self._guess_responses()
         self._guess_instruction()
         self._guess_candidates()

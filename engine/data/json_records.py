@@ -61,6 +61,7 @@ def read_json_lines(data: bytes, start: int = 0) -> Iterator[JsonRecord | JsonPr
     """The record of each line that is not blank, or the problem of that line."""
     number = 0
     while start < len(data):
+        # Asked of a line that begins so alone: nearly all begin with a brace.
         if data[start] <= _SPACE and (blank := _BLANK_LINES.match(data, start)):
             number += data.count(b"\n", start, blank.end())
             start = blank.end()

@@ -448,6 +448,7 @@ class MappedTable(SourceTable):
     def _place(self, cells: Cells) -> Cells:
         """The same with the chosen response first or second, as a hash of the item says, and labelled."""
         chosen, rejected = (cells.pop(name) for name in RANKED)
+        # By a hash, so that the place says nothing and is the same on every computer.
         item_id = () if ANNOTATOR in self._sources else (cells[ID],)  # of all annotators in the same places
         shown = digest([*item_id, cells[INSTRUCTION], *sorted((chosen, rejected))])
         first = (int(shown[-1], 16) % 2 == 0) == (chosen <= rejected)

@@ -76,6 +76,7 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
     """What is read of such a file for the columns of outputs (OF_OUTPUTS), as it is known, else as far as it
     can be guessed. `guess`: what its columns would be as those of a dataset.
     """
+    # First, for by its name Inspect AI's `output` is a response, and it is an object with all that was said.
     if known := _known_outputs(sample):
         return known
     # By its name also where one repeats: repeated responses are counted, or the texts match better.

@@ -13,6 +13,7 @@ from engine.data.column_source import SourceProblem, parse_source
 def known_as(sample: Sample) -> Known | None:
     """Which known file it is: the one of those that fit which needs most; None where two need as much."""
     fitting = [known for known in every_known() if _fits(sample, known)]
+    # TRL's three columns are in many files: what needs more of a file says more of it.
     most = max((len(known.needs) for known in fitting), default=0)
     best = [known for known in fitting if len(known.needs) == most]
     return best[0] if len(best) == 1 else None

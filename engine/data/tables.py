@@ -144,6 +144,7 @@ def open_table(
     """
     read = file_format.read_table_file(path, cancel, exact=exact)
     start = len(file_format.UTF8_MARK) if read.data.startswith(file_format.UTF8_MARK) else 0
+    # Parsed once, however often the table is wanted.
     found: Sequence[json_records.JsonRecord] = ()
     if read.data_format is file_format.FileFormat.JSON:
         found = _json_records(path, read.data, start, records)
