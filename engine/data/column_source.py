@@ -367,9 +367,13 @@ class RowReader:
         where it reads others.
         """
         place = source.dialogue
-        if place is None:
+        cell = self._cells.get(place.column) if place is not None else None
+        if place is None or not cell:
             return None
-        found = self._turns(place) if self._cells.get(place.column) else None
+        # Asked of three texts in each row, nearly all of which show at once that they are none.
+        if not (place.path or cell[0] in "[ \n\r\t" or "Assistant:" in cell):
+            return None
+        found = self._turns(place)
         if not found or not all(turn.role for turn in found):
             return None
         return list(_first(found, self._rounds(place)))

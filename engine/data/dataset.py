@@ -388,7 +388,7 @@ class _Loading:
         self._signs = Signs()
         self._skipped: list[str] = []
         self._stored = 0
-        self._count = self._empty = self._misdecoded = self._uninstructed = 0
+        self._count = self._empty = self._misdecoded = 0
         if table.has_header:
             table.problems += column_problems(table, REQUIRED_COLUMNS, known_columns(rubric))
 
@@ -413,7 +413,8 @@ class _Loading:
                 self._unknown[text] += 1
         if self._skips and (lacks or len(self._table.problems) > before):
             return
-        self._note(row.cells)
+        self._signs.add(row.cells)
+        self._empty += (row.cells.get("output_a") == "") + (row.cells.get("output_b") == "")
         self._rows.append(row.cells)
         self._stored += 1
         if len(self._rows) == _ROWS_AT_ONCE:
@@ -439,11 +440,6 @@ class _Loading:
         doubts = tuple(f"Is it read right? {sign.text}." for sign in signs if sign.strong)
         notices = (*doubts, *self._notices())
         return Dataset(table.path, texts, self._rubric, notices, self._others.table(), signs=signs)
-
-    def _note(self, cells: Mapping[str, str]) -> None:
-        self._signs.add(cells)
-        self._uninstructed += not cells.get("instruction", "").strip()
-        self._empty += (cells.get("output_a") == "") + (cells.get("output_b") == "")
 
     def _pack(self) -> None:
         # Arrow keeps UTF-8: a Python string takes four bytes a letter where it holds one emoji.
@@ -480,8 +476,8 @@ class _Loading:
         yield from self._others.left_out_in_words()
         if self._empty:
             yield f"{counted(self._empty, 'response is', 'responses are')} empty."
-        if self._uninstructed:
-            items = counted(self._uninstructed, "item has no instruction", "items have no instruction")
+        if uninstructed := self._signs.uninstructed:
+            items = counted(uninstructed, "item has no instruction", "items have no instruction")
             yield f"{items}: in intervals each of them is a cluster of its own."
         repeated = self._signs.repeated
         if repeated and not names_candidates:

@@ -67,6 +67,7 @@ _LESS = "-"  # before the source of a score of which less is better
 _MOST_PAIRS = 6  # of one row with several responses: more would let a few instructions outweigh the others
 _OF_PERSONS = ("email", "username", "name", "id")
 _MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
+_OF_RANKED = frozenset((ID, INSTRUCTION, *RANKED))
 _OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
 
 Cells = dict[str, str]
@@ -99,6 +100,7 @@ class MappedTable(SourceTable):
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
         self._sides = RANKED if self._ranked else OUTPUTS
+        self._alternatives = self._ranked and any(self._sources[name].is_list for name in RANKED)
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._find_annotators(self._sources)
@@ -397,16 +399,15 @@ class MappedTable(SourceTable):
                 for name in (OUTPUT, SCORE, CANDIDATE)
             )
             yield from self._scored(cells, texts, scores, writers)
+        elif self._alternatives:
+            chosen, rejected = (
+                reader.entries(source) if source.is_list else [cells[name]]
+                for name, source in ((name, self._sources[name]) for name in RANKED)
+            )
+            found = [{RANKED[0]: one, RANKED[1]: other} for one in chosen for other in rejected]
+            yield from self._placed(cells, found)
         elif self._ranked:
-            either = {name: self._sources[name] for name in RANKED}
-            if any(source.is_list for source in either.values()):
-                chosen, rejected = (
-                    reader.entries(source) if source.is_list else [cells[name]]
-                    for name, source in either.items()
-                )
-                found = [{RANKED[0]: one, RANKED[1]: other} for one in chosen for other in rejected]
-                yield from self._placed(cells, found)
-            elif all(name in cells for name in (ID, INSTRUCTION, *RANKED)):
+            if cells.keys() >= _OF_RANKED:
                 yield self._place(cells)
         else:
             yield cells

@@ -105,6 +105,11 @@ class Signs:
         self._most = ""  # the instruction that more than half of the items had when it was met last
 
     @property
+    def uninstructed(self) -> int:
+        """How many items have no instruction."""
+        return self._counts[SignKind.INSTRUCTION_EMPTY]
+
+    @property
     def repeated(self) -> int:
         """How many instructions, that are no empty ones, occur more than once."""
         return sum(times > 1 for shown, times in self._instructions.items() if shown)
