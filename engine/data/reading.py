@@ -101,10 +101,7 @@ class FileReport(msgspec.Struct, frozen=True):
 
 @sandboxed
 def report_on(
-    path: Path,
-    rubric: Rubric = ELOQUENT,
-    columns: ColumnMap | None = None,
-    cancel: CancelToken | None = None,
+    path: Path, rubric: Rubric = ELOQUENT, columns: ColumnMap | None = None, cancel: CancelToken | None = None
 ) -> FileReport:
     """How a file is read: by `columns`, else as remembered, as known, or as guessed.
 

@@ -131,10 +131,7 @@ def test_problems_name_the_columns_of_the_file(tmp_path: Path) -> None:
     sources = COLUMNS.source_of | {"overall_quality_preference": "w"}
     with pytest.raises(ColumnsError) as caught:
         load_dataset(path, columns=ColumnMap.of(sources, {"left": "A"}))
-    assert caught.value.problems == (
-        "line 2, w: unknown label 'best'.",
-        "line 3: no 'two'.",
-    )
+    assert caught.value.problems == ("line 2, w: unknown label 'best'.", "line 3: no 'two'.")
     assert "'best' (1 time): label values: best=…,left=A" in str(caught.value.hint)
 
 

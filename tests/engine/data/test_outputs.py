@@ -281,10 +281,7 @@ def test_real_outputs_are_told_with_their_system(shared_data: Path, name: str) -
     ("change", "whose"),
     [
         (lambda row, _: row, "one candidate (m)"),
-        (
-            lambda row, number: {**row, "generator": f"m{number % 2}"},
-            "2 candidates (m0, m1) in long format",
-        ),
+        (lambda row, number: {**row, "generator": f"m{number % 2}"}, "2 candidates (m0, m1) in long format"),
         (
             lambda row, number: {"id": f"a{number}", "prompt": row["instruction"], "response": row["output"]},
             "one candidate",
