@@ -126,6 +126,11 @@ _WHAT_A_DATASET_IS = (
 )
 
 
+def text_start(data: bytes) -> int:
+    """Where the text begins in UTF-8, after its mark."""
+    return len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
+
+
 class FileFormat(StrEnum):
     """A format of data files; the value is its name in messages."""
 
@@ -261,9 +266,8 @@ def _refuse_folders_and_devices(path: Path) -> None:
         raise SetupError(f"{path} is a folder.", "Choose a file inside it.")
     if found is PathKind.OTHER:
         # Reading a pipe that nobody writes to would never end.
-        raise SetupError(
-            f"{path} is a device or a pipe, not a file.", "Save its output to a file, and choose that."
-        )
+        found_here = f"{path} is a device or a pipe, not a file."
+        raise SetupError(found_here, "Save its output to a file, and choose that.")
 
 
 def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
@@ -283,9 +287,8 @@ def _unpack(path: Path, data: bytes, cancel: CancelToken | None = None) -> bytes
         raise InputError(path, ["is not gzip-compressed."], "Remove .gz from its name.")
     unpacked = unpack(path, data, cancel) if data else data
     if unpacked.startswith(_GZIP_MARK):
-        raise InputError(
-            path, ["is gzip-compressed twice."], "Unpack it once, and name it with .gz at the end."
-        )
+        again = "Unpack it once, and name it with .gz at the end."
+        raise InputError(path, ["is gzip-compressed twice."], again)
     return unpacked
 
 

@@ -140,9 +140,7 @@ def _only_list(value: dict[str, object], known_keys: Callable[[], Collection[str
         if len(known) == 1 or len(below) == 1:
             return below[known[0]] if known else next(iter(below.values()))
         if below:
-            raise JsonProblem(
-                f"contains {len(below)} lists of records ({', '.join(below)}), but one is allowed."
-            )
+            raise _several(below)
         raise JsonProblem("is an object without a list of records.")
     (records, *_) = lists.values()
     # One below would be omitted without a word, as the second split of a dataset; a list of authors may be.
@@ -152,8 +150,12 @@ def _only_list(value: dict[str, object], known_keys: Callable[[], Collection[str
         known += [name for name, inner in lists.items() if are_numbered(inner)]
         if len(known) == 1:
             return _under(value, known[0])
-        raise JsonProblem(f"contains {len(names)} lists of records ({', '.join(names)}), but one is allowed.")
+        raise _several(names)
     return records
+
+
+def _several(lists: Collection[str]) -> JsonProblem:
+    return JsonProblem(f"contains {len(lists)} lists of records ({', '.join(lists)}), but one is allowed.")
 
 
 def are_numbered(values: object) -> bool:

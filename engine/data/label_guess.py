@@ -119,9 +119,8 @@ class LabelGuess:
         meant = {**said_meanings(values), **(self._names_of_sides(values) or {})}
         said = {meant.get(value, value) for value in values}
         writers = {*values} & {*self._sample.distinct(self._found.sources.get(CANDIDATES[0], ""))}
-        return bool({"A", "B"} <= said or len(writers) > 1) and all(
-            value in meant or value in HUMAN_LABELS for value in values
-        )
+        is_choice = {"A", "B"} <= said or len(writers) > 1
+        return is_choice and {*values} <= {*meant, *HUMAN_LABELS}
 
     def _named_labels(self) -> bool:
         for column in self._label_columns():

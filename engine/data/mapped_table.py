@@ -621,15 +621,12 @@ def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
     for row in rows:
         cells = {name: text for name, text in row.cells.items() if name not in columns}
         for label in labels:
-            given = [
-                text for name, text in row.cells.items() if name in columns and label_column(name) == label
-            ]
+            names = [name for name in row.cells if name in columns and label_column(name) == label]
             if most <= len(labels):
-                cells[label] = cells.get(label) or "".join(given)
-            else:
-                cells |= {
-                    annotator_column(label, f"annotator {at}"): text for at, text in enumerate(given, 1)
-                }
+                cells[label] = cells.get(label) or "".join(row.cells[name] for name in names)
+                continue
+            for at, name in enumerate(names, start=1):
+                cells[annotator_column(label, f"annotator {at}")] = row.cells[name]
         found.append(row._replace(cells=cells))
     return found
 

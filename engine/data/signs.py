@@ -60,24 +60,20 @@ class SignKind(StrEnum):
     SUGGESTION = "model_suggestion"
 
 
+_BOTH, _SPEAKER = "both responses", "a speaker's name before one response alone"
 _WORDS: Mapping[SignKind, tuple[str, str]] = {
     SignKind.INSTRUCTION_EMPTY: ("instruction is empty", "instructions are empty"),
     SignKind.INSTRUCTION_JSON: ("instruction is JSON", "instructions are JSON"),
     SignKind.INSTRUCTION_DATE: ("instruction is a date", "instructions are dates"),
     SignKind.INSTRUCTION_HASH: ("instruction is an id or a hash", "instructions are ids or hashes"),
-    SignKind.INSTRUCTION_HOLDS_RESPONSES: (
-        *("instruction contains both responses", "instructions contain both responses"),
-    ),
+    SignKind.INSTRUCTION_HOLDS_RESPONSES: (f"instruction contains {_BOTH}", f"instructions contain {_BOTH}"),
     SignKind.RESPONSES_EQUAL: ("item has equal responses", "items have equal responses"),
     SignKind.RESPONSE_EMPTY: ("response is empty", "responses are empty"),
     SignKind.RESPONSE_JSON: ("response is a JSON object", "responses are JSON objects"),
     SignKind.RESPONSE_HASH: ("response is an id or a hash", "responses are ids or hashes"),
     SignKind.RESPONSE_VERDICT: ("response reads as a verdict", "responses read as verdicts"),
     SignKind.RESPONSE_LIST: ("response is a list of texts", "responses are lists of texts"),
-    SignKind.ROLE_ON_ONE_SIDE: (
-        *("item has a speaker's name before one response alone",),
-        "items have a speaker's name before one response alone",
-    ),
+    SignKind.ROLE_ON_ONE_SIDE: (f"item has {_SPEAKER}", f"items have {_SPEAKER}"),
 }
 _NEVER_STRONG = (SignKind.RESPONSE_EMPTY, SignKind.DIALOGUES_PART, SignKind.PICTURE, SignKind.RESPONSES_EQUAL)
 

@@ -106,9 +106,8 @@ class SourceTable(ABC):
     def _checked(self, number: int, column: str, text: str) -> str:
         """The text of a cell; reported where it is too long."""
         if len(text) > file_format.MOST_TEXT:
-            self.report(
-                number, f"{len(text):,} characters; at most {file_format.MOST_TEXT:,} are read.", column
-            )
+            found = f"{len(text):,} characters; at most {file_format.MOST_TEXT:,} are read."
+            self.report(number, found, column)
         return text
 
     def _gives_up(self) -> bool:
@@ -117,9 +116,8 @@ class SourceTable(ABC):
             return False
         self.is_broken_off = True
         # First, for only the first problems are shown.
-        self.problems.insert(
-            0, f"{len(self.problems):,} problems were found, and nothing after them was read."
-        )
+        found = f"{len(self.problems):,} problems were found, and nothing after them was read."
+        self.problems.insert(0, found)
         return True
 
     def raise_problems(self) -> None:
@@ -143,7 +141,7 @@ def open_table(
     large; Cancelled while it is unpacked.
     """
     read = file_format.read_table_file(path, cancel, exact=exact)
-    start = len(file_format.UTF8_MARK) if read.data.startswith(file_format.UTF8_MARK) else 0
+    start = file_format.text_start(read.data)
     # Parsed once, however often the table is wanted.
     found: Sequence[json_records.JsonRecord] = ()
     if read.data_format is file_format.FileFormat.JSON:
@@ -172,9 +170,8 @@ def delimited_table(
     path: Path, data_format: Literal[file_format.FileFormat.TSV, file_format.FileFormat.CSV], data: bytes
 ) -> SourceTable:
     """The table in the bytes of a TSV or CSV file. InputError where it has no header."""
-    start = len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
     delimiter = b"\t" if data_format is file_format.FileFormat.TSV else b","
-    return _DelimitedTable(path, data_format, Splitter(data, delimiter, start))
+    return _DelimitedTable(path, data_format, Splitter(data, delimiter, file_format.text_start(data)))
 
 
 def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
@@ -182,9 +179,7 @@ def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
     data_format, data = file_format.read_data_file(path)
     if data_format is not file_format.FileFormat.JSON:
         raise InputError(path, [f"is {data_format}; a JSON file is required here."], "Export it as .json.")
-    return _json_records(
-        path, data, len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
-    )
+    return _json_records(path, data, file_format.text_start(data))
 
 
 def _json_records(path: Path, data: bytes, start: int, key: str = "") -> Sequence[json_records.JsonRecord]:
@@ -248,9 +243,8 @@ class _DelimitedTable(SourceTable):
             column = self.columns[error.cell] if known else f"column {error.cell + 1}"
             found = "a quote opens the cell and is never closed."
             if error.closed_on is not None:
-                found = (
-                    f"a quote opens the cell, closes on line {error.closed_on}, and text goes on after it."
-                )
+                closed = f"closes on line {error.closed_on}"
+                found = f"a quote opens the cell, {closed}, and text goes on after it."
             self.report(error.line, f'{found} A quote inside a quoted cell is written "".', column)
             self.is_broken_off = True
             self.problems.append(f"Nothing after line {error.line} was read.")
@@ -284,9 +278,8 @@ class _JsonTable(SourceTable):
     def first_columns(self) -> list[str]:
         records = iter(self._records)
         first = list(islice(records, _RECORDS_LOOKED_AT))
-        inside = json_records.inside_of(
-            [one.value for one in first if isinstance(one, json_records.JsonRecord)]
-        )
+        found = [one.value for one in first if isinstance(one, json_records.JsonRecord)]
+        inside = json_records.inside_of(found)
         self._records = records = chain(first, records)
         if inside and not self.said:
             self.said = [f"Its records lie in {quoted(inside)}."]
@@ -366,10 +359,8 @@ class _ParquetTable(SourceTable):
             file_format.check_columns(path, self.columns)
             self._classes = _class_names(self._file.schema_arrow)
             if self._classes:
-                named_classes = "; ".join(f"{name}: {listed(names)}" for name, names in self._classes.items())
-                self.said = [
-                    f"Numbers of classes are read as the names that the file gives: {named_classes}."
-                ]
+                classes = "; ".join(f"{name}: {listed(names)}" for name, names in self._classes.items())
+                self.said = [f"Numbers of classes are read as the names that the file gives: {classes}."]
             self.of_bytes = {field.name for field in self._file.schema_arrow if holds_bytes(field.type)}
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
