@@ -37,7 +37,6 @@ from engine.system.sandbox import sandboxed
 _SIDES = frozenset(side for pair in naming.SIDES for side in pair)
 _SYSTEMS = ("generator", "model", "model_id", "model_name", "system", CANDIDATE)
 _DIALOGUES = ("messages", "conversation", "conversations", "dialogue", "dialog")
-_TURNS_OF_QUESTIONS = "turns"
 
 
 def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
@@ -99,14 +98,21 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
             INSTRUCTION: f"{dialogue}@{DialoguePart.PROMPT}",
             OUTPUT: f"{dialogue}@{DialoguePart.REPLY}",
         }
+    elif answers := _turns(sample, "choices[0].turns", DialoguePart.REPLIES):
+        found[OUTPUT] = answers
     if found.get(INSTRUCTION) == found.get(OUTPUT, ""):
         del found[INSTRUCTION]
-    turns = f"{_TURNS_OF_QUESTIONS}@{DialoguePart.USERS}"
-    has_turns = _TURNS_OF_QUESTIONS in sample.columns and any(sample.cells(turns))
-    if (uncertain or INSTRUCTION not in found) and has_turns:
-        found[INSTRUCTION] = turns
+    asked = _turns(sample, "turns", DialoguePart.USERS)
+    if asked and (uncertain or INSTRUCTION not in found):
+        found[INSTRUCTION] = asked
     system = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
     return found if system is None else {**found, CANDIDATE: system}
+
+
+def _turns(sample: Sample, place: str, part: DialoguePart) -> str:
+    """The source of the turns that FastChat's and Arena-Hard's files hold; empty where there are none."""
+    source = f"{place}@{part}"
+    return source if place.partition("[")[0] in sample.columns and any(sample.cells(source)) else ""
 
 
 def _is_response(name: str) -> bool:

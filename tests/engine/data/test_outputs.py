@@ -156,7 +156,7 @@ def test_opened_as_a_dataset_it_is_told_what_makes_pairs(
     [
         ({}, {"output": None}),
         ({"output": "said.text"}, {"said": {"text": None}}),
-        ({"output": "choices[0].turns@replies"}, {"choices": [{"turns": [None]}]}),
+        ({}, {"choices": [{"turns": [None]}]}),
         ({}, {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": None}]}),
     ],
 )
