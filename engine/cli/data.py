@@ -19,7 +19,7 @@ from engine.cli.shared.console import (
 )
 from engine.core.codec import plain
 from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns, targets
-from engine.core.errors import ColumnsError, FileKind, InputError, SetupError
+from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
 from engine.core.formatting import clipped, counted, listed
 from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT, Rubric
@@ -27,14 +27,13 @@ from engine.data.column_content import Sample, look_into
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_memory import remembered
 from engine.data.dataset import Dataset
-from engine.data.file_kinds import kind_of
 from engine.data.mapped_table import MappedTable
 from engine.data.outputs import read_instructions, read_outputs
 from engine.data.pairs import make_pairs, match_outputs
 from engine.data.reading import report_on
+from engine.data.recognition import known_as, unread
 from engine.data.rubrics import files as rubric_files
 from engine.data.submission import Submission, check_submission, check_suffix, read_submission
-from engine.data.tables import columns_of as file_columns
 from engine.data.verdicts import Verdicts, read_system
 from engine.metrics.annotator_agreement import annotator_agreement
 from engine.report.annotators import among_in_words
@@ -69,12 +68,7 @@ def _check(options: argparse.Namespace) -> int:
             report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
         print(json.dumps(plain(report), ensure_ascii=False, indent=1))
         return DONE
-    kind = FileKind.SUBMISSION if options.against is not None else kind_of(options.file)
-    if kind is FileKind.VERDICTS:
-        read = read_system(options.file)
-        print(_describe_submission(read, options.file))
-        return DONE
-    if kind is not FileKind.SUBMISSION:
+    if options.against is None:
         try:
             dataset = shared.read_dataset(options, options.file)
         except ColumnsError as error:
@@ -82,8 +76,15 @@ def _check(options: argparse.Namespace) -> int:
             if error.foreign:
                 _print_guess(options.file, shared.rubric_of(options) or ELOQUENT)
             raise
-        print(_describe_dataset(dataset))
-        return DONE
+        except WrongKindError as error:
+            if error.kind is FileKind.VERDICTS:
+                print(_describe_submission(read_system(options.file), options.file))
+                return DONE
+            if error.kind is not FileKind.SUBMISSION:
+                raise
+        else:
+            print(_describe_dataset(dataset))
+            return DONE
     submission = read_submission(options.file)
     print(_describe_submission(submission, options.file))
     if options.against is not None:
@@ -102,7 +103,7 @@ def _describe_dataset(dataset: Dataset) -> str:
         for notice in dict.fromkeys(filter(None, (dataset.read_as, *dataset.notices)))
     ]
     lines += [f"Note: {printable(sign.text)}." for sign in dataset.signs if not sign.strong]
-    if others := rubric_files.criteria_of_columns(dataset.other_columns):
+    if others := rubric_files.criteria_of_columns(unread(dataset.other_columns, dataset.columns)):
         lines.append(
             f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."
             f" A rubric for them: rubrics draft {dataset.path} --out FILE.toml"
@@ -287,11 +288,12 @@ def _draft_rubric(options: argparse.Namespace) -> int:
     if is_there(out):
         raise SetupError(f"--out {out} already exists.", "Choose another name: a draft overwrites nothing.")
     check_targets({"--out": out}, {"dataset": path})
-    found, chosen = file_columns(path), shared.columns_of(options)
-    known = chosen or remembered(found)
-    rubric = rubric_files.draft_rubric(
-        [*found, *(known.source_of if known else ())], path.name.partition(".")[0]
-    )
+    sample, chosen = look_into(path, may_be_empty=True), shared.columns_of(options)
+    columns = chosen or remembered(sample.file_columns)
+    if columns is None and (known := known_as(sample)) is not None:
+        columns = known.map_for(ELOQUENT)
+    found = [*unread(sample.file_columns, columns), *(columns.source_of if columns else ())]
+    rubric = rubric_files.draft_rubric(found, path.name.partition(".")[0])
     if rubric is None:
         raise InputError(
             path,

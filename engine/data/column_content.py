@@ -26,7 +26,7 @@ from engine.data.column_source import (
     turns_of,
     turns_of_value,
 )
-from engine.data.json_records import JsonProblem, parse_json
+from engine.data.json_records import JsonProblem, parse_text
 from engine.data.signs import is_no_prose
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
@@ -41,37 +41,25 @@ _MOST_PLACES = 100  # of one nested column
 _DEEPEST = 5
 _MOST_ENTRIES = 4
 _OF_ROUNDS = (DialoguePart.USERS, DialoguePart.REPLIES)
+_FLAGS = {"0", "1", "true", "false", "0.0", "1.0"}
 _SHORTEST_TEXT = 12  # characters, on average: below it a column is no text
 
 _A, _B, _GOOD, _BAD, _TIE = (label.value for label in HUMAN_LABELS)
-_WORDS: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("a", "model_a", "response_a", "output_a", "assistant_a", "[[a]]", "a_wins", "a_better"), _A
-    ),
-    **dict.fromkeys(
-        ("left", "first", "model_1", "response_1", "output_1", "option_a", "option_1", "a>b"), _A
-    ),
-    **dict.fromkeys(
-        ("b", "model_b", "response_b", "output_b", "assistant_b", "[[b]]", "b_wins", "b_better"), _B
-    ),
-    **dict.fromkeys(
-        ("right", "second", "model_2", "response_2", "output_2", "option_b", "option_2", "b>a"), _B
-    ),
-    **dict.fromkeys(("both_good", "bothgood", "tie_bothgood", "tie_both_good", "good_tie"), _GOOD),
-    **dict.fromkeys(("both_bad", "bothbad", "tie_bothbad", "tie_both_bad", "bad_tie", "none_is_good"), _BAD),
-    **dict.fromkeys(("a>>b", "[[a>>b]]", "[[a>b]]", "1>2", "response 1", "answer_1", "left_better"), _A),
-    **dict.fromkeys(
-        ("b>>a", "a<b", "a<<b", "[[b>>a]]", "[[b>a]]", "2>1", "1<2", "answer_2", "right_better"), _B
-    ),
-    **dict.fromkeys(("a_is_better", "a_is_slightly_better", "a_is_clearly_better", "a_is_much_better"), _A),
-    **dict.fromkeys(("b_is_better", "b_is_slightly_better", "b_is_clearly_better", "b_is_much_better"), _B),
-    **dict.fromkeys(("both_are_good", "both_good.", "a_and_b_are_good"), _GOOD),
-    **dict.fromkeys(("both_are_bad", "neither_is_good", "both_bad."), _BAD),
-    **dict.fromkeys(("1=2", "b=a", "[[a=b]]", "about_the_same", "equally_good_or_bad"), _TIE),
-    **dict.fromkeys(("tie", "tied", "draw", "equal", "equally_good", "same", "similar", "both"), _TIE),
-    **dict.fromkeys(("[[c]]", "c", "a=b", "no_preference", "neither"), _TIE),
-    **dict.fromkeys(("none", "null", "nan", "n/a", "na", "unknown", "invalid", "error", "-", "?"), NO_LABEL),
+_SAID: Mapping[str, str] = {
+    _A: "a model_a response_a output_a assistant_a [[a]] a_wins a_better left first model_1 response_1"
+    " output_1 option_a option_1 a>b a>>b [[a>>b]] [[a>b]] 1>2 answer_1 left_better a_is_better"
+    " a_is_slightly_better a_is_clearly_better a_is_much_better",
+    _B: "b model_b response_b output_b assistant_b [[b]] b_wins b_better right second model_2 response_2"
+    " output_2 option_b option_2 b>a b>>a a<b a<<b [[b>>a]] [[b>a]] 2>1 1<2 answer_2 right_better"
+    " b_is_better b_is_slightly_better b_is_clearly_better b_is_much_better",
+    _GOOD: "both_good bothgood tie_bothgood tie_both_good good_tie both_are_good both_good. a_and_b_are_good",
+    _BAD: "both_bad bothbad tie_bothbad tie_both_bad bad_tie none_is_good both_are_bad neither_is_good"
+    " both_bad.",
+    _TIE: "1=2 b=a [[a=b]] about_the_same equally_good_or_bad tie tied draw equal equally_good same similar"
+    " both [[c]] c a=b no_preference neither",
+    NO_LABEL: "none null nan n/a na unknown invalid error ?",
 }
+_WORDS = {word: label for label, words in _SAID.items() for word in words.split()}
 _NUMBERED = (*({1, 2}, {0, 1, 2}, {1, 1.5, 2}, {1, 2, 3}, {0, 1}, {0, 0.5, 1}, {-1, 1}, {-1, 0, 1}),)
 """The numbers that a column of labels may hold. What each stands for differs from dataset to dataset."""
 
@@ -138,10 +126,8 @@ class Sample:
 
     def kind(self, place: str) -> str:
         """`dialogue`, `texts` (a list of them) or `text`."""
-        cells = [cell for cell in self.cells(place) if cell]
-        if cells and all(map(_is_dialogue, cells)):
-            return "dialogue"
-        return "texts" if cells and all(map(turns_of, cells)) else "text"
+        found = self.kind_of(place)
+        return found if found in ("dialogue", "texts") else "text"
 
     def length(self, place: str) -> float:
         """The characters of a cell, on average."""
@@ -164,10 +150,6 @@ class Sample:
         cells = [cell for cell in self.cells(place) if cell]
         return bool(cells) and sum(map(is_no_prose, cells)) > len(cells) / 2
 
-    def is_prose(self, place: str) -> bool:
-        """True where there are texts that people would read."""
-        return self.holds_texts(place) and not self.is_beside_text(place)
-
     def is_constant(self, place: str) -> bool:
         """True where several rows, nearly all, say the same."""
         cells = [cell for cell in self.cells(place) if cell]
@@ -175,22 +157,10 @@ class Sample:
 
     def distinct(self, source: str) -> set[str]:
         """The different texts that the first rows hold at a source; none where there is none."""
-        if not source:
-            return set()
-        parsed = parse_source(source, self.columns)
-        found = set()
-        for reader in self._readers:
-            with suppress(SourceProblem):
-                found.add(reader.text(parsed, ""))
-        return found - {""}
-
-    def asks(self, place: str) -> bool:
-        """True where dialogues hold what a user said, not replies alone."""
-        turns = (turns_of(cell) or [] for cell in self.cells(place) if cell)
-        return any(turn.role != ASSISTANT for each in turns for turn in each)
+        return {*self._read(source, len(self.rows))} - {""} if source else set()
 
     def rounds(self, place: str) -> int:
-        """How often the user speaks in the longest of the first dialogues."""
+        """How often others than the assistant speak in the longest of the first dialogues."""
         turns = (turns_of(cell) or [] for cell in self.cells(place) if cell)
         return max((sum(turn.role != ASSISTANT for turn in each) for each in turns), default=0)
 
@@ -279,15 +249,8 @@ class Sample:
 
     def is_flag(self, column: str) -> bool:
         """True for a column of 0 and 1, or of true and false."""
-        found = self.values(column)
-        return bool(found) and {value.lower() for value in found or ()} <= {
-            "0",
-            "1",
-            "true",
-            "false",
-            "0.0",
-            "1.0",
-        }
+        found = self.values(column) or {}
+        return bool(found) and {value.lower() for value in found} <= _FLAGS
 
     def counts_rounds(self, column: str) -> bool:
         """True for a column of whole numbers from 1 on."""
@@ -302,8 +265,8 @@ class Sample:
             if not _is_nested(cell):
                 continue
             try:
-                value = parse_json(cell.encode("utf-8", "surrogatepass"))
-            except (JsonProblem, UnicodeError):
+                value = parse_text(cell)
+            except JsonProblem:
                 return
             yield from islice(_paths(value, column, 0, of_each=of_each), _MOST_PLACES)
             return
@@ -371,8 +334,13 @@ def look_into(path: Path, *, may_be_empty: bool, cancel: CancelToken | None = No
     The errors are those of open_table; without `may_be_empty` also that no row could be read, and why.
     """
     table = open_table(path, cancel)
+    return read_sample(table, cancel) if may_be_empty else filled_sample(table, cancel)
+
+
+def filled_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample:
+    """What a table holds in its first rows; InputError where no row could be read."""
     sample = read_sample(table, cancel)
-    if not sample.rows and not may_be_empty:
+    if not sample.rows:
         table.raise_problems()
         raise table.no_rows()
     return sample

@@ -81,8 +81,8 @@ class _Guessing:
         self._of_labels = LabelGuess(sample, rubric, self._found)
 
     def guess(self) -> Guess:
-        """All of it, what others build on first."""
         found, of_labels = self._found, self._of_labels
+        # Responses first: what else there is depends on which columns they take.
         self._guess_responses()
         self._guess_instruction()
         self._guess_candidates()
@@ -97,10 +97,9 @@ class _Guessing:
     # The two responses
 
     def _guess_responses(self) -> None:
-        pairs = list(column_pairs(self._sample.places, (*naming.RANKS, *naming.SIDES)))
-        pairs = sorted(
-            (pair for pair in pairs if self._may_be_responses(pair)), key=self._merit, reverse=True
-        )
+        sample = self._sample
+        found = column_pairs(sample.places, (*naming.RANKS, *naming.SIDES))
+        pairs = sorted(filter(self._may_be_responses, found), key=self._merit, reverse=True)
         if not pairs:
             return
         best = pairs[0]
@@ -108,27 +107,19 @@ class _Guessing:
         sure = Confidence.SURE if self._is_named_response(best) else Confidence.UNCERTAIN
         if "[" in best.columns[0] and sure is Confidence.SURE:
             sure = Confidence.LIKELY  # two of several
-        rival = next((pair for pair in pairs[1:] if not {*pair.columns} & {*best.columns}), None)
-        if self._has_further(best) or (
-            rival is not None
-            and self._merit(best)[0] - self._merit(rival)[0] < naming.AHEAD
-            and self._sample.is_prose(rival.columns[0])
-        ):
+        rivals = [pair for pair in pairs[1:] if not {*pair.columns} & {*best.columns}][:1]
+        if self._has_further(best) or any(map(self._comes_near, rivals, [best])):
             sure = Confidence.UNCERTAIN
         left, right = best.columns
-        kind = self._sample.kind(left)
-        if kind == "texts" and best.ranked and not self._sample.counts_rounds("turn"):
+        kind = sample.kind(left)
+        if kind == "texts" and best.ranked and not sample.counts_rounds("turn"):
             for target, column in zip(targets, best.columns, strict=True):  # alternatives
-                self._found.set(
-                    target, f"{column}[]" if self._sample.kind(column) == "texts" else column, sure, column
-                )
+                each = f"{column}[]" if sample.kind(column) == "texts" else column
+                self._found.set(target, each, sure, column)
             return
         before, part = self._dialogue_parts(left, right, best.ranked)
-        if (
-            part.startswith(f"@{DialoguePart.REPLIES}")
-            and kind == "dialogue"
-            and self._sample.rounds(left) > 1
-        ):
+        has_replies = kind == "dialogue" and part.startswith(f"@{DialoguePart.REPLIES}")
+        if has_replies and sample.rounds(left) > 1:
             sure = Confidence.LIKELY  # which rounds count is for a person to say
         if best.ranked and {*tokens_of(left)} & naming.WEAK_RANKS:
             sure = Confidence.LIKELY
@@ -137,21 +128,23 @@ class _Guessing:
         if before:
             self._found.set(INSTRUCTION, left + before, Confidence.SURE, left)
 
+    def _comes_near(self, rival: ColumnPair, best: ColumnPair) -> bool:
+        """Whether two other columns hold prose, and nearly as much speaks for them."""
+        name = rival.columns[0]
+        is_prose = self._sample.holds_texts(name) and not self._sample.is_beside_text(name)
+        return is_prose and self._merit(best)[0] - self._merit(rival)[0] < naming.AHEAD
+
     def _may_be_responses(self, pair: ColumnPair) -> bool:
         """Whether both hold texts; what is called responses may be as short as numbers."""
         holds = self._sample.is_filled if self._is_named_response(pair) else self._sample.holds_texts
-        alike = {self._sample.kind(name) for name in pair.columns}
-        return (
-            all(map(holds, pair.columns))
-            and len(alike - {"text"}) < 2
-            and (not any(map(self._sample.is_beside_text, pair.columns)))
-        )
+        if not all(map(holds, pair.columns)) or any(map(self._sample.is_beside_text, pair.columns)):
+            return False
+        return len({*map(self._sample.kind, pair.columns)} - {"text"}) < 2
 
     def _merit(self, pair: ColumnPair) -> tuple[float, float]:
         words = set(pair.tokens)
-        named = 2.0 * bool(words & naming.RESPONSES or pair.ranked) - 3.0 * bool(
-            words & naming.BESIDE_RESPONSES
-        )
+        named = 2.0 * bool(words & naming.RESPONSES or pair.ranked)
+        named -= 3.0 * bool(words & naming.BESIDE_RESPONSES)
         dialogue = self._sample.kind(pair.columns[0]) != "text"
         return named + dialogue, math.log1p(self._sample.length(pair.columns[0]))
 
@@ -161,15 +154,12 @@ class _Guessing:
 
     def _has_further(self, pair: ColumnPair) -> bool:
         """Whether a third response stands beside the two: response_3."""
-        columns = {tuple(tokens_of(name)) for name in self._sample.columns}
+        others = [tokens_of(name) for name in self._sample.columns if name not in pair.columns]
         words = tokens_of(pair.columns[1])
-        further = (
-            (*words[:at], naming.FURTHER_SIDES[word], *words[at + 1 :])
-            for at, word in enumerate(words)
-            if word in naming.FURTHER_SIDES
-        )
-        own = {tuple(tokens_of(name)) for name in pair.columns}
-        return any(each in columns - own for each in further)
+        sides = [
+            (at, naming.FURTHER_SIDES[word]) for at, word in enumerate(words) if word in naming.FURTHER_SIDES
+        ]
+        return any([*words[:at], side, *words[at + 1 :]] in others for at, side in sides)
 
     def _dialogue_parts(self, left: str, right: str, ranked: bool) -> tuple[str, str]:
         """What of two dialogues is the instruction, and what the responses; empty for plain texts, and for
@@ -180,7 +170,7 @@ class _Guessing:
             return "", ""
         if kind == "texts":
             return "", f"@{DialoguePart.REPLIES}"
-        if not any(self._sample.asks(column) for column in (left, right)):
+        if not any(map(self._sample.rounds, (left, right))):
             return "", ""
         if ranked or self._share_their_prompts(left, right):
             return f"@{DialoguePart.PROMPT}", f"@{DialoguePart.REPLY}"
@@ -201,18 +191,14 @@ class _Guessing:
 
     def _guess_instruction(self) -> None:
         """The best of all texts that are free; certain where its name says so and no other comes near."""
-        system = next(
-            (name for name in naming.SYSTEMS if name in self._found.free(self._sample.columns)), None
-        )
+        free = self._found.free(self._sample.columns)
+        system = next((name for name in naming.SYSTEMS if name in free), None)
         if system is not None and self._sample.is_filled(system) and INSTRUCTION not in self._found.sources:
             self._found.set(SYSTEM, system, Confidence.SURE)
         if INSTRUCTION in self._found.sources:
             return
-        found = [
-            (merit, name)
-            for name in self._found.free(self._sample.places)
-            if (merit := self._instruction_merit(name)) is not None
-        ]
+        places = self._found.free(self._sample.places)
+        found = [(merit, name) for name in places if (merit := self._instruction_merit(name)) is not None]
         if not found:
             return
         (best, named), *others = sorted(found, key=lambda pair: -pair[0])
@@ -236,20 +222,15 @@ class _Guessing:
         plain = "_".join(tokens_of(name.rpartition(".")[2])) or plain_name(name)
         if not self._sample.is_filled(name) or is_id(name) or words[-1:] == ["type"]:
             return None
-        of_name = next(
-            (naming.NAMED + 2 - 0.15 * at for at, word in enumerate(naming.INSTRUCTIONS) if plain == word),
-            None,
-        )
-        if of_name is None:
-            inner = {*naming.INSTRUCTIONS[:6]} & {*words}
-            of_name = (
-                naming.NAMED + 0.2 if inner and not {*words} & (naming.BESIDE_RESPONSES - {"prompt"}) else 0.0
-            )
+        of_name = 0.0
+        if plain in naming.INSTRUCTIONS:
+            of_name = naming.NAMED + 2 - 0.15 * naming.INSTRUCTIONS.index(plain)
+        elif {*naming.INSTRUCTIONS[:6]} & {*words} and not {*words} & (naming.BESIDE_RESPONSES - {"prompt"}):
+            of_name = naming.NAMED + 0.2
         if not of_name and "." in name.removeprefix("Input."):
             return None  # what is nested and not named could be anything
-        if not of_name and (
-            not self._sample.holds_texts(name) or {*words} & (naming.BESIDE_RESPONSES | naming.RESPONSES)
-        ):
+        is_other = {*words} & (naming.BESIDE_RESPONSES | naming.RESPONSES)
+        if not of_name and (is_other or not self._sample.holds_texts(name)):
             return None
         if self._sample.is_beside_text(name) or self._holds_responses(name):
             return None
@@ -278,14 +259,11 @@ class _Guessing:
         named += [column for column in free if column not in named and is_id(column)]
         unique = next((column for column in named if self._sample.is_unique(column)), None)
         if unique is not None:
-            self._found.set(
-                ID, unique, Confidence.SURE if plain_name(unique) in naming.IDS else Confidence.LIKELY
-            )
+            sure = Confidence.SURE if plain_name(unique) in naming.IDS else Confidence.LIKELY
+            self._found.set(ID, unique, sure)
             return
         telling = [
-            column
-            for column in free
-            if set(tokens_of(column)) & naming.TELLING and self._sample.is_short(column)
+            name for name in free if {*tokens_of(name)} & naming.TELLING and self._sample.is_short(name)
         ]
         for base in named[:2]:
             for count in range(1, naming.MOST_OF_AN_ID + 1):
@@ -299,12 +277,11 @@ class _Guessing:
 
     def _guess_annotator(self) -> None:
         """Who labelled, where several rows hold the same texts."""
-        responses = [
-            self._found.sources.get(name, "") for name in (*OUTPUTS, *RANKED) if self._found.sources.get(name)
-        ]
-        if len(responses) != len(OUTPUTS) or not self._sample.repeats(
-            self._found.sources.get(INSTRUCTION, ""), *responses
-        ):
+        sources = self._found.sources
+        responses = [sources[name] for name in (*OUTPUTS, *RANKED) if sources.get(name)]
+        if len(responses) != len(OUTPUTS):
+            return
+        if not self._sample.repeats(sources.get(INSTRUCTION, ""), *responses):
             return
         free = self._found.free(self._sample.columns)
         named = [name for word in naming.PEOPLE for name in free if word in tokens_of(name)]
@@ -321,12 +298,9 @@ class _Guessing:
             return
         for pair in column_pairs(self._sample.places, naming.RANKS if ranked else naming.SIDES):
             if self._names_candidates(pair):
-                self._set_candidates(*pair.columns)
+                for name, source in zip(CANDIDATES, pair.columns, strict=True):
+                    self._found.set(name, source, Confidence.SURE, "")
                 return
-        for column, mark in naming.BOTH_CANDIDATES.items():
-            cells = self._sample.cells(column) if column in self._sample.columns else []
-            if cells and all(cell.count(mark) == 1 for cell in cells):
-                self._set_candidates(f"{column}@before:{mark}", f"{column}@after:{mark}")
 
     def _names_candidates(self, pair: ColumnPair) -> bool:
         """Whether two columns, or two keys of the entries that hold the responses, have names of models."""
@@ -336,10 +310,6 @@ class _Guessing:
             return False
         hold = (self._sample.is_filled(name) and not self._sample.is_number(name) for name in pair.columns)
         return all(hold) and all(self._sample.length(name) <= naming.LONGEST_NAME for name in pair.columns)
-
-    def _set_candidates(self, *sources: str) -> None:
-        for name, source in zip(CANDIDATES, sources, strict=True):
-            self._found.set(name, source, Confidence.SURE, "")
 
 
 def _prompt(turns: Sequence[Turn]) -> str | None:

@@ -4,102 +4,77 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-SIDES: Sequence[tuple[str, str]] = (
-    *(("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"), ("one", "two")),
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    return tuple((one, other) for one, other in (pair.split("/") for pair in text.split()))
+
+
+SIDES = _pairs("a/b 1/2 0/1 left/right first/second one/two")
+FURTHER_SIDES = dict(_pairs("b/c 2/3 1/2 second/third two/three"))
+RANKS = _pairs(
+    "chosen/rejected preferred/dispreferred better/worse winner/loser win/lose good/bad accepted/rejected"
 )
-RANKS: Sequence[tuple[str, str]] = (
-    *(("chosen", "rejected"), ("preferred", "dispreferred"), ("better", "worse")),
-    *(("winner", "loser"), ("win", "lose"), ("good", "bad"), ("accepted", "rejected")),
+WEAK_RANKS = frozenset(_words("good bad win lose accepted"))
+INSTRUCTIONS = _words(
+    "instruction prompt question query input user_prompt request task user context history post source"
+    " message messages text"
 )
-WEAK_RANKS = frozenset(("good", "bad", "win", "lose", "accepted"))
-INSTRUCTIONS = (
-    *(
-        "instruction",
-        "prompt",
-        "question",
-        "query",
-        "input",
-        "user_prompt",
-        "request",
-        "task",
-        "user",
-        "context",
-    ),
-    *("history", "post", "source", "message", "messages", "text"),
+INPUTS = _words("input context inputs")
+IDS = _words(
+    "id uid uuid item_id example_id sample_id prompt_id question_id conversation_id instruction_id pair_id"
+    " idx index key qid row_id"
 )
-INPUTS = ("input", "context", "inputs")
-IDS = (
-    *(
-        "id",
-        "uid",
-        "uuid",
-        "item_id",
-        "example_id",
-        "sample_id",
-        "prompt_id",
-        "question_id",
-        "conversation_id",
-    ),
-    *("instruction_id", "pair_id", "idx", "index", "key", "qid", "row_id"),
+LABELS = _words(
+    "winner preference preferred label choice verdict vote gold human_preference better overall"
+    " overall_preference annotator1 annotation answer rating comparison judgment judgement decision selected"
+    " sentiment pref result"
 )
-LABELS = (
-    *("winner", "preference", "preferred", "label", "choice", "verdict", "vote", "gold", "human_preference"),
-    *("better", "overall", "overall_preference", "annotator1", "annotation", "answer", "rating"),
-    *("comparison", "judgment", "judgement", "decision", "selected", "sentiment", "pref", "result"),
-)
-EXPLANATIONS = ("explanation", "rationale", "reason", "reasoning", "justification", "feedback", "comment")
+SURE_LABELS = 6  # of the names in LABELS
+EXPLANATIONS = _words("explanation rationale reason reasoning justification feedback comment")
 RESPONSES = frozenset(
-    (
-        *("response", "output", "answer", "completion", "reply", "conversation", "generation", "summary"),
-        *("chosen", "assistant", "message"),
-    )
+    _words("response output answer completion reply conversation generation summary chosen assistant message")
 )
 BESIDE_RESPONSES = frozenset(
-    (
-        *("model", "models", "generator", "score", "scores", "rating", "id", "name", "source", "length"),
-        *("len", "tokens", "token", "logprob", "logprobs", "reward", "annotator", "judge", "rank", "safe"),
-        *("reason", "critique", "feedback", "sha", "sha256", "hash", "md5", "quotes", "refusal", "category"),
-        *(
-            "original",
-            "raw",
-            "rationale",
-            "explanation",
-            "comment",
-            "note",
-            "metadata",
-            "system",
-            "prompt",
-            "severity",
-            "url",
-        ),
+    _words(
+        "model models generator score scores rating id name source length len tokens token logprob logprobs"
+        " reward annotator judge rank safe reason critique feedback sha sha256 hash md5 quotes refusal"
+        " category original raw rationale explanation comment note metadata system prompt severity url"
     )
 )
-SCORES = frozenset(("score", "scores", "rating", "reward", "overall", "quality"))
-LESS_IS_BETTER = frozenset(("rank", "loss", "perplexity", "ppl", "error", "errors", "distance"))
-WINNING = frozenset(("winner", "win", "wins", "won", "better", "preferred", "preference", "chosen", "best"))
-NO_VERDICT = frozenset(("annotator", "annotation", "human", "answer", "rating", "overall", "result"))
-TOKEN = re.compile(r"[a-z]+|\d+")
-CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-MOST_OF_AN_ID = 4
-SURE_LABELS = 6  # of the names in LABELS
-ANNOTATORS = frozenset(("annotator", "annotation", "annotators", "rater", "evaluator", "expert", "worker"))
-PEOPLE = ("annotator", "worker", "workerid", "rater", "evaluator", "labeler", "labeller", "judge", "user")
-SUGGESTED = frozenset(("suggestion", "suggestions", "prediction", "predictions", "predicted", "confidence"))
-NAMES_CANDIDATES = frozenset(("model", "generator", "system", "candidate", "llm", "name", "id"))
-LONGEST_NAME = 100  # characters, on average
-BOTH_CANDIDATES = {"cmp_key": "_"}  # PandaLM: one name, the mark, the other
-TELLING = frozenset(("model", "generator", "judge", "annotator", "turn", "system"))
-SYSTEMS = ("system", "system_prompt", "system_message")
-FURTHER_SIDES = {"b": "c", "2": "3", "1": "2", "second": "third", "two": "three"}
+OUTPUTS = _words("output response completion generation answer reply prediction")
+BESIDE_OUTPUTS = frozenset(
+    _words(
+        "id uid uuid index idx key generator model system dataset source subset split datasplit category task"
+        " topic type language name input reference raw time date tokens length"
+    )
+)
+SCORES = frozenset(_words("score scores rating reward overall quality"))
+LESS_IS_BETTER = frozenset(_words("rank loss perplexity ppl error errors distance"))
+WINNING = frozenset(_words("winner win wins won better preferred preference chosen best"))
+NO_VERDICT = frozenset(_words("annotator annotation human answer rating overall result"))
 VERDICTS = frozenset(
-    (
-        *("winner", "preference", "preferences", "preferred", "pref", "better", "verdict", "choice", "label"),
-        *("labels", "vote", "comparison", "judgment", "judgement", "decision", "selected", "gold"),
+    _words(
+        "winner preference preferences preferred pref better verdict choice label labels vote comparison"
+        " judgment judgement decision selected gold"
     )
 )
+ANNOTATORS = frozenset(_words("annotator annotation annotators rater evaluator expert worker"))
+PEOPLE = _words("annotator worker workerid rater evaluator labeler labeller judge user")
+SUGGESTED = frozenset(_words("suggestion suggestions prediction predictions predicted confidence"))
+NAMES_CANDIDATES = frozenset(_words("model generator system candidate llm name id"))
+LONGEST_NAME = 100  # characters, on average
+TELLING = frozenset(_words("model generator judge annotator turn system"))
+SYSTEMS = _words("system system_prompt system_message")
+MOST_OF_AN_ID = 4
 NAMED = 2.0  # the merit of an instruction whose name says what it is
 AHEAD = 1.0  # of the merit of a second reading, so that the first one is certain
 MOST_STEPS = 11  # of a scale from one response to the other
+_TOKEN = re.compile(r"[a-z]+|\d+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -127,7 +102,7 @@ def column_pairs(columns: Sequence[str], sides: Sequence[tuple[str, str]]) -> It
 
 
 def tokens_of(name: str) -> list[str]:
-    return TOKEN.findall(CAMEL.sub("_", name).lower())
+    return _TOKEN.findall(_CAMEL.sub("_", name).lower())
 
 
 def plain_name(name: str) -> str:

@@ -30,13 +30,14 @@ from engine.data.file_kinds import RunCsvTable, expecting, is_run_csv
 from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
 from engine.data.other_columns import OtherColumns
 from engine.data.outputs import single_outputs
-from engine.data.recognition import known_as
+from engine.data.recognition import known_as, unread
 from engine.data.signs import ReadingSign, Signs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
 TEXT_COLUMNS = ("instruction", "output_a", "output_b")
 REQUIRED_COLUMNS = ("id", *TEXT_COLUMNS)
+_REQUIRED = frozenset(REQUIRED_COLUMNS)
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
@@ -139,6 +140,15 @@ class Dataset:
     def value_columns(self) -> tuple[str, ...]:
         """Those over whose values items can be spread: human labels, then the file's further columns."""
         return (*(f"{name}_preference" for name in self.criteria), *self.other_columns)
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The columns that may name its labels: its own and its file's, without those that are read for
+        others of ours.
+        """
+        mapped = [ours for ours, theirs in self.columns.sources if theirs] if self.columns else []
+        found = (*self.file_columns, *self.table.column_names, *self.other_columns, *mapped)
+        return tuple(dict.fromkeys(unread(found, self.columns)))
 
     @property
     def letters(self) -> FloatArray:
@@ -265,7 +275,7 @@ def _loaded(
         if known is None or known.kind != "pairs":
             raise _foreign(sample, known, missing, rubric)
         columns, read_as = known.map_for(rubric), f"Read as {known.name}. {known.lost}".strip()
-        table = open_table(path, cancel, columns.source_of.get(RECORDS, ""))
+        table = table.again()
     if columns is not None:
         table = mapped = MappedTable(table, columns, rubric)
         mapped.read_ahead()
@@ -350,6 +360,11 @@ def _nearest(text: str, choices: Iterable[str], cutoff: float = _NEAR) -> str | 
     return by_plain[found[0]] if found else None
 
 
+def _is_misdecoded(text: str) -> bool:
+    # isascii is a flag of the string; most texts need no search.
+    return not text.isascii() and _MISDECODED.search(text) is not None
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip()).lower()
 
@@ -370,12 +385,10 @@ class _Loading:
         self._first_rows: dict[str, int] = {}
         self._unknown: Counter[str] = Counter()  # labels, in the order in which they were met
         self._lacking: dict[str, list[int]] = {name: [] for name in REQUIRED_COLUMNS}
-        # Hashes instead of texts: a repeated instruction is a notice, not worth a copy of the dataset.
-        self._instructions: Counter[int] = Counter()
         self._signs = Signs()
         self._skipped: list[str] = []
         self._stored = 0
-        self._count = self._empty = self._misdecoded = self._uninstructed = 0
+        self._count = self._empty = self._misdecoded = 0
         if table.has_header:
             table.problems += column_problems(table, REQUIRED_COLUMNS, known_columns(rubric))
 
@@ -388,7 +401,8 @@ class _Loading:
         """Take a row in, or report what is wrong with it."""
         before = len(self._table.problems)
         self._count += 1
-        for name in REQUIRED_COLUMNS:
+        lacks = not row.cells.keys() >= _REQUIRED
+        for name in REQUIRED_COLUMNS if lacks else ():
             if name not in row.cells:
                 self._lacking[name].append(row.number)
         check_id(self._table, row, self._first_rows)
@@ -397,11 +411,10 @@ class _Loading:
             if text and (problem := label_problem(text)):
                 self._table.report(row.number, problem, name)
                 self._unknown[text] += 1
-        if self._skips and (
-            len(self._table.problems) > before or not row.cells.keys() >= {*REQUIRED_COLUMNS}
-        ):
+        if self._skips and (lacks or len(self._table.problems) > before):
             return
-        self._note(row.cells)
+        self._signs.add(row.cells)
+        self._empty += (row.cells.get("output_a") == "") + (row.cells.get("output_b") == "")
         self._rows.append(row.cells)
         self._stored += 1
         if len(self._rows) == _ROWS_AT_ONCE:
@@ -428,25 +441,13 @@ class _Loading:
         notices = (*doubts, *self._notices())
         return Dataset(table.path, texts, self._rubric, notices, self._others.table(), signs=signs)
 
-    def _note(self, cells: Mapping[str, str]) -> None:
-        if isinstance(self._table, MappedTable):
-            self._signs.add(cells)
-        instruction = cells.get("instruction", "")
-        if instruction.strip():
-            self._instructions[hash(instruction)] += 1
-        else:
-            self._uninstructed += 1
-        self._empty += (cells.get("output_a") == "") + (cells.get("output_b") == "")
-        # isascii is a flag of the string; most texts need no search.
-        self._misdecoded += sum(
-            not text.isascii() and name in self._chunks and _MISDECODED.search(text) is not None
-            for name, text in cells.items()
-        )
-
     def _pack(self) -> None:
         # Arrow keeps UTF-8: a Python string takes four bytes a letter where it holds one emoji.
+        named = set().union(*self._rows)
         for name, chunks in self._chunks.items():
-            chunks.append(text_array([cells.get(name, "") for cells in self._rows]))
+            texts = [cells.get(name, "") if name in named else "" for cells in self._rows]
+            self._misdecoded += name in named and sum(map(_is_misdecoded, texts))
+            chunks.append(text_array(texts))
         self._others.pack(self._rows)
         self._rows = []
 
@@ -475,10 +476,10 @@ class _Loading:
         yield from self._others.left_out_in_words()
         if self._empty:
             yield f"{counted(self._empty, 'response is', 'responses are')} empty."
-        if self._uninstructed:
-            items = counted(self._uninstructed, "item has no instruction", "items have no instruction")
+        if uninstructed := self._signs.uninstructed:
+            items = counted(uninstructed, "item has no instruction", "items have no instruction")
             yield f"{items}: in intervals each of them is a cluster of its own."
-        repeated = sum(times > 1 for times in self._instructions.values())
+        repeated = self._signs.repeated
         if repeated and not names_candidates:
             yield f"{counted(repeated, 'instruction occurs', 'instructions occur')} more than once."
         if self._misdecoded:

@@ -126,6 +126,11 @@ _WHAT_A_DATASET_IS = (
 )
 
 
+def text_start(data: bytes) -> int:
+    """Where the text begins in UTF-8, after its mark."""
+    return len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
+
+
 class FileFormat(StrEnum):
     """A format of data files; the value is its name in messages."""
 
@@ -178,18 +183,19 @@ class TableBytes(NamedTuple):
     delimiter: bytes = b","
 
 
-def read_table_file(path: Path, cancel: CancelToken | None = None) -> TableBytes:
-    """A file of data as `read_data_file` gives it; TSV and CSV also as spreadsheets write them: UTF-16 with
-    its mark, Windows-1252, cells between semicolons.
+def read_table_file(path: Path, cancel: CancelToken | None = None, *, exact: bool = False) -> TableBytes:
+    """A file of data as `read_data_file` gives it; unless `exact`, TSV and CSV also as spreadsheets write
+    them: UTF-16 with its mark, Windows-1252, cells between semicolons.
     """
     data_format, data = _bytes_of(path, cancel)
     notices: tuple[str, ...] = ()
     delimiter = b"\t" if data_format is FileFormat.TSV else b","
-    if data_format in (FileFormat.TSV, FileFormat.CSV):
+    if data_format in (FileFormat.TSV, FileFormat.CSV) and not exact:
         data, notices = _as_utf8(data)
     _refuse_strangers(path, data)
     header = data[:_HEADER_BYTES].removeprefix(UTF8_MARK).lstrip().split(b"\n", 1)[0]
-    if data_format is FileFormat.CSV and header.count(b";") > header.count(b",") and b"\t" not in header:
+    is_of_semicolons = header.count(b";") > header.count(b",") and b"\t" not in header
+    if data_format is FileFormat.CSV and is_of_semicolons and not exact:
         return TableBytes(data_format, data, (*notices, "Its cells are separated by semicolons."), b";")
     _refuse_other_format(path, data, data_format)
     return TableBytes(data_format, data, notices, delimiter)
@@ -221,10 +227,8 @@ def read_data_file(path: Path, cancel: CancelToken | None = None) -> tuple[FileF
     Raises SetupError where the file cannot be read, InputError where its content is plainly something
     else than its name says, or too large; Cancelled.
     """
-    data_format, data = _bytes_of(path, cancel)
-    _refuse_strangers(path, data)
-    _refuse_other_format(path, data, data_format)
-    return data_format, data
+    read = read_table_file(path, cancel, exact=True)
+    return read.data_format, read.data
 
 
 def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes]:
@@ -262,9 +266,8 @@ def _refuse_folders_and_devices(path: Path) -> None:
         raise SetupError(f"{path} is a folder.", "Choose a file inside it.")
     if found is PathKind.OTHER:
         # Reading a pipe that nobody writes to would never end.
-        raise SetupError(
-            f"{path} is a device or a pipe, not a file.", "Save its output to a file, and choose that."
-        )
+        found_here = f"{path} is a device or a pipe, not a file."
+        raise SetupError(found_here, "Save its output to a file, and choose that.")
 
 
 def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
@@ -284,9 +287,8 @@ def _unpack(path: Path, data: bytes, cancel: CancelToken | None = None) -> bytes
         raise InputError(path, ["is not gzip-compressed."], "Remove .gz from its name.")
     unpacked = unpack(path, data, cancel) if data else data
     if unpacked.startswith(_GZIP_MARK):
-        raise InputError(
-            path, ["is gzip-compressed twice."], "Unpack it once, and name it with .gz at the end."
-        )
+        again = "Unpack it once, and name it with .gz at the end."
+        raise InputError(path, ["is gzip-compressed twice."], again)
     return unpacked
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from engine.core.errors import InputError
 from engine.core.formatting import quoted
 from engine.data.dataset import Dataset
-from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_text_file
+from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_text_file, text_start
 from engine.data.json_records import undecodable
 from engine.data.tables import delimited_table
 from engine.system.sandbox import sandboxed
@@ -61,7 +61,7 @@ def _chosen(lines: Sequence[_Line], path: Path, dataset: Dataset) -> tuple[str, 
 
 def _list(path: Path, data: bytes) -> Iterator[_Line]:
     newline = b"\n" if b"\n" in data else b"\r"  # a lone return: the classic Mac
-    problems, start = [], len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
+    problems, start = [], text_start(data)
     for number, line in enumerate(data[start:].split(newline), start=1):
         try:
             text = line.removesuffix(b"\r").decode("utf-8")

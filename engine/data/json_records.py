@@ -49,7 +49,7 @@ def read_json(
 
     Raises JsonProblem where the bytes are anything else.
     """
-    value = parse_json(data, start)
+    value = parse_json(data[start:], start)
     if isinstance(value, dict):
         value = _under(value, key) if key else _only_list(value, known_keys)
     if not isinstance(value, list):
@@ -61,36 +61,51 @@ def read_json_lines(data: bytes, start: int = 0) -> Iterator[JsonRecord | JsonPr
     """The record of each line that is not blank, or the problem of that line."""
     number = 0
     while start < len(data):
-        if blank := _BLANK_LINES.match(data, start):
+        # Asked of a line that begins so alone: nearly all begin with a brace.
+        if data[start] <= _SPACE and (blank := _BLANK_LINES.match(data, start)):
             number += data.count(b"\n", start, blank.end())
             start = blank.end()
             continue
         newline = data.find(b"\n", start)
         end = len(data) if newline < 0 else newline
         number += 1
-        if data[start:end].strip():  # not so where the last line is blank
-            yield _record_of_line(data[start:end], number, start)
+        line = data[start:end]
+        if not line.isspace():  # as the last line may be
+            try:
+                yield JsonRecord(number, parse_json(line, start, number))
+            except JsonProblem as problem:
+                yield problem
         start = end + 1
 
 
-def parse_json(data: bytes, start: int = 0) -> object:
-    """The value that the bytes from `start` on spell; JsonProblem names the line and column of an error."""
+def parse_json(data: bytes, offset: int = 0, line: int = 0) -> object:
+    """The value that bytes spell; JsonProblem names the line and column of an error. `offset`: where in a
+    file the bytes begin; `line`: the number of the only line that they are, 0 where they may be several.
+    """
     try:
-        return _DECODER.decode(data[start:].decode("utf-8"))
+        return parse_text(data.decode("utf-8"), line)
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + (line or 1)
+        raise NotUtf8(f"line {number}: {undecodable(error, offset)}") from error
+
+
+def parse_text(text: str, line: int = 0) -> object:
+    """The same of a text, such as that of a cell."""
+    place = max(line - 1, 0)
+    try:
+        return _DECODER.decode(text)
     except _RepeatedKey as error:
-        line, key = _repeated_key(data[start:].decode("utf-8"))
-        raise JsonProblem(f"line {line}: an object names the key {quoted(key)} twice.") from error
+        within, key = _repeated_key(text)
+        raise JsonProblem(f"line {place + within}: an object names the key {quoted(key)} twice.") from error
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        if error.msg == "Extra data":
+        where = f"line {place + error.lineno}, column {error.colno}"
+        if error.msg == "Extra data" and not line:
             hint = "a second value begins; if each line is a record, give the file the suffix .jsonl"
             raise JsonProblem(f"{where}: {hint}.") from error
         raise JsonProblem(f"{where}: invalid JSON ({error.msg}).") from error
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, start + error.start) + 1
-        raise NotUtf8(f"line {line}: {undecodable(error, start)}") from error
     except RecursionError as error:
-        raise JsonProblem("lists or objects are nested too deeply.") from error
+        before = f"line {line}: " if line else ""
+        raise JsonProblem(f"{before}lists or objects are nested too deeply.") from error
 
 
 def cell_text(value: object) -> str:
@@ -109,20 +124,6 @@ def undecodable(error: UnicodeDecodeError, offset: int) -> str:
     return f"byte 0x{byte:02x} at offset {offset + error.start:,} is not UTF-8."
 
 
-def _record_of_line(line: bytes, number: int, offset: int) -> JsonRecord | JsonProblem:
-    try:
-        return JsonRecord(number, _DECODER.decode(line.decode("utf-8")))
-    except json.JSONDecodeError as error:
-        return JsonProblem(f"line {number}, column {error.colno}: invalid JSON ({error.msg}).")
-    except UnicodeDecodeError as error:
-        return NotUtf8(f"line {number}: {undecodable(error, offset)}")
-    except _RepeatedKey:
-        _, key = _repeated_key(line.decode("utf-8"))
-        return JsonProblem(f"line {number}: an object names the key {quoted(key)} twice.")
-    except RecursionError:
-        return JsonProblem(f"line {number}: lists or objects are nested too deeply.")
-
-
 def _under(value: object, key: str) -> object:
     for step in key.split("."):
         value = value.get(step) if isinstance(value, dict) else None
@@ -139,9 +140,7 @@ def _only_list(value: dict[str, object], known_keys: Callable[[], Collection[str
         if len(known) == 1 or len(below) == 1:
             return below[known[0]] if known else next(iter(below.values()))
         if below:
-            raise JsonProblem(
-                f"contains {len(below)} lists of records ({', '.join(below)}), but one is allowed."
-            )
+            raise _several(below)
         raise JsonProblem("is an object without a list of records.")
     (records, *_) = lists.values()
     # One below would be omitted without a word, as the second split of a dataset; a list of authors may be.
@@ -151,8 +150,12 @@ def _only_list(value: dict[str, object], known_keys: Callable[[], Collection[str
         known += [name for name, inner in lists.items() if are_numbered(inner)]
         if len(known) == 1:
             return _under(value, known[0])
-        raise JsonProblem(f"contains {len(names)} lists of records ({', '.join(names)}), but one is allowed.")
+        raise _several(names)
     return records
+
+
+def _several(lists: Collection[str]) -> JsonProblem:
+    return JsonProblem(f"contains {len(lists)} lists of records ({', '.join(lists)}), but one is allowed.")
 
 
 def are_numbered(values: object) -> bool:
@@ -252,22 +255,11 @@ def _repeated_key(text: str) -> tuple[int, str]:
 _MOST_BESIDE = 6
 _WRAPPERS = frozenset(
     (
-        *(
-            "data",
-            "record",
-            "row",
-            "fields",
-            "item",
-            "example",
-            "sample",
-            "entry",
-            "doc",
-            "payload",
-            "features",
-        ),
-        *("content", "value", "node"),
+        *("data", "record", "row", "fields", "item", "example", "sample", "entry", "doc", "payload"),
+        *("features", "content", "value", "node"),
     )
 )
+_SPACE = ord(" ")
 _BLANK_LINES = re.compile(rb"(?:[ \t\r\f\v]*+\n)++")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _STRUCTURE = re.compile(rf"[{{}}\[\]]|(?P<key>{_STRING})(?=\s*:)|{_STRING}", re.DOTALL)

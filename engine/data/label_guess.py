@@ -33,10 +33,9 @@ class FoundColumns:
 
     def belongs(self, pair: ColumnPair) -> bool:
         """Whether numbers are of the same two entries of a list as the responses."""
-        entries = [
-            re.match(r".*?\[\d+\]", place) for place in (self.sources.get(OUTPUTS[0], ""), pair.columns[0])
-        ]
-        return (entries[0] and entries[0][0]) == (entries[1] and entries[1][0])
+        places = (self.sources.get(OUTPUTS[0], ""), pair.columns[0])
+        one, other = (re.match(r".*?\[\d+\]", place) for place in places)
+        return (one and one[0]) == (other and other[0])
 
 
 class LabelGuess:
@@ -75,10 +74,9 @@ class LabelGuess:
     def _one_hot(self) -> bool:
         """Columns of 0 and 1, one for each side, perhaps a third one for a tie."""
         free = [column for column in self._found.free(self._sample.scalars) if self._sample.is_flag(column)]
-        for pair in column_pairs(
-            [name for name in free if naming.WINNING & set(tokens_of(name))], naming.SIDES
-        ):
-            ties = [name for name in free if {"tie", "draw", "equal", "same"} & set(tokens_of(name))]
+        winning = [name for name in free if naming.WINNING & set(tokens_of(name))]
+        ties = [name for name in free if {"tie", "draw", "equal", "same"} & set(tokens_of(name))]
+        for pair in column_pairs(winning, naming.SIDES):
             columns = (*pair.columns, *ties[:1])
             labels = one_hot_meanings([self._sample.joined_values(columns)], bool(ties))
             if labels is not None:
@@ -91,28 +89,20 @@ class LabelGuess:
         """A list in each row with what each annotator said, and beside it who that was."""
         for place in self._sample.lists:
             words = {*tokens_of(place.rpartition("]")[2] or place)}
-            if (
-                {*tokens_of(place)} & naming.SUGGESTED
-                or words & {*naming.PEOPLE, "id", "by"}
-                or not self._says_who_wins(place)
-            ):
+            is_other = {*tokens_of(place)} & naming.SUGGESTED or words & {*naming.PEOPLE, "id", "by"}
+            if is_other or not self._says_who_wins(place):
                 continue
             self._take_values([place])
             whole = place.rpartition("[]")[0]
-            beside = [name for name in self._sample.lists if name != place and name.startswith(whole)]
-            who = next(
-                (
-                    name
-                    for word in (*naming.PEOPLE, "users", "completed", "by")
-                    for name in beside
-                    if word in tokens_of(name[len(whole) :])
-                ),
-                None,
-            )
-            omit = next(
-                (name for name in beside if {"status", "cancelled"} & {*tokens_of(name[len(whole) :])}),
-                None,
-            )
+            beside = {
+                name: tokens_of(name[len(whole) :])
+                for name in self._sample.lists
+                if name != place and name.startswith(whole)
+            }
+            called = (*naming.PEOPLE, "users", "completed", "by")
+            who = next((name for word in called for name, words in beside.items() if word in words), None)
+            said = {"status", "cancelled"}
+            omit = next((name for name, words in beside.items() if said & {*words}), None)
             if who is not None:
                 self._found.set(ANNOTATOR, who, Confidence.SURE)
             if omit is not None:
@@ -129,9 +119,8 @@ class LabelGuess:
         meant = {**said_meanings(values), **(self._names_of_sides(values) or {})}
         said = {meant.get(value, value) for value in values}
         writers = {*values} & {*self._sample.distinct(self._found.sources.get(CANDIDATES[0], ""))}
-        return bool({"A", "B"} <= said or len(writers) > 1) and all(
-            value in meant or value in HUMAN_LABELS for value in values
-        )
+        is_choice = {"A", "B"} <= said or len(writers) > 1
+        return is_choice and {*values} <= {*meant, *HUMAN_LABELS}
 
     def _named_labels(self) -> bool:
         for column in self._label_columns():
@@ -141,13 +130,10 @@ class LabelGuess:
                 self.scale = target
             elif not self._take_values(columns):
                 continue
-            place = (
-                naming.LABELS.index(plain_name(column))
-                if plain_name(column) in naming.LABELS
-                else len(naming.LABELS)
-            )
-            sure = Confidence.SURE if place < naming.SURE_LABELS else Confidence.LIKELY
-            sure = Confidence.UNCERTAIN if place == len(naming.LABELS) else sure
+            plain = plain_name(column)
+            is_named = plain in naming.LABELS
+            is_sure = plain in naming.LABELS[: naming.SURE_LABELS]
+            sure = Confidence.SURE if is_sure else Confidence.LIKELY if is_named else Confidence.UNCERTAIN
             self._found.set(target, of_annotators(columns), sure, *columns)
             return True
         return False
@@ -179,19 +165,15 @@ class LabelGuess:
         return [name for name in alike if name == column or self._sample.values(name)]
 
     def _label_columns(self) -> Iterator[str]:
-        free = [
-            name
-            for name in self._found.free(self._sample.scalars)
-            if not {*tokens_of(name)} & naming.SUGGESTED
-        ]
+        scalars = self._found.free(self._sample.scalars)
+        free = [name for name in scalars if not {*tokens_of(name)} & naming.SUGGESTED]
         named = [column for word in naming.LABELS for column in free if plain_name(column) == word]
-        words = {
-            token for word in naming.LABELS for token in tokens_of(word) if token.isalpha()
-        } - naming.NO_VERDICT
+        words = {token for word in naming.LABELS for token in tokens_of(word) if token.isalpha()}
+        words -= naming.NO_VERDICT
         yield from named
-        yield from (
-            c for c in free if c not in named and words & set(tokens_of(c)) and self._sample.is_short(c)
-        )
+        for name in free:
+            if name not in named and words & {*tokens_of(name)} and self._sample.is_short(name):
+                yield name
 
     def _take_values(self, columns: Sequence[str]) -> bool:
         """Take what the values of label columns seem to mean; False where they seem to be no labels."""
@@ -228,9 +210,9 @@ class LabelGuess:
             target = f"{named}_preference" if named else self._overall
             if target not in self._found.sources:
                 self._found.set(target, ">".join(pair.columns), Confidence.LIKELY)
-        found = [name for name in self._found.sources if name.endswith("_preference")]
-        if any(self._sample.ties(self._found.sources[name]) for name in found):
-            self.values = {EQUAL: sum(self._sample.ties(self._found.sources[name]) for name in found)}
+        found = [source for name, source in self._found.sources.items() if name.endswith("_preference")]
+        if ties := sum(map(self._sample.ties, found)):
+            self.values = {EQUAL: ties}
         return bool(found)
 
     def _equal_scores(self) -> str | None:
@@ -247,13 +229,9 @@ class LabelGuess:
         for pair in column_pairs(numbers, sides):
             words = set(pair.tokens)
             named = next((name for name in self._rubric.names if name in words), None)
-            if (
-                words & naming.LESS_IS_BETTER
-                or (named is None and not words & naming.SCORES)
-                or not self._found.belongs(pair)
-            ):
-                continue
-            yield pair, named
+            is_score = named is not None or words & naming.SCORES
+            if is_score and not words & naming.LESS_IS_BETTER and self._found.belongs(pair):
+                yield pair, named
 
     @property
     def _overall(self) -> str:
@@ -265,9 +243,8 @@ class LabelGuess:
 
     def _guess_explanation(self) -> None:
         target = self._overall.replace("_preference", "_explanation")
-        named = first_named(
-            self._found.free(self._sample.scalars), naming.EXPLANATIONS, self._sample.holds_texts
-        )
+        free = self._found.free(self._sample.scalars)
+        named = first_named(free, naming.EXPLANATIONS, self._sample.holds_texts)
         if named is not None and any(name.endswith("_preference") for name in self._found.sources):
             self._found.set(target, named, Confidence.LIKELY)
 
@@ -278,10 +255,8 @@ def may_be_label(sample: Sample, name: str) -> bool:
     is_key = is_id(name) or (len(sample.short) > naming.MOST_STEPS and sample.is_unique(name))
     if not 2 <= len(values) <= naming.MOST_STEPS or is_key:
         return False
-    said = {*said_meanings(values).values(), *values}
-    return (
-        bool({*tokens_of(name)} & (naming.VERDICTS | {"rating", "score", "strength"})) or {"A", "B"} <= said
-    )
+    words = {*tokens_of(name)} & (naming.VERDICTS | {"rating", "score", "strength"})
+    return bool(words) or {"A", "B"} <= {*said_meanings(values).values(), *values}
 
 
 def _is_scale(numbers: Sequence[float]) -> bool:

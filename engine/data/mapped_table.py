@@ -1,7 +1,5 @@
 """A foreign table read by a ColumnMap: its rows have our columns, its problems name the file's own.
 
-The columns of a table that no dataset needs, kept as text next to those that it does.
-
 A label that several annotators gave has a column for each of them, next to that of their majority. A file may
 have such columns by itself, as `safety_preference|Ada`; where it has one of the label too, that is the label.
 
@@ -11,6 +9,7 @@ Long because texts, dialogues, labels and several responses are all read of one 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, takewhile
 
 from engine.core.column_map import (
@@ -56,7 +55,7 @@ from engine.data.column_source import (
     parse_source,
     written,
 )
-from engine.data.json_records import JsonProblem, cell_text, parse_json
+from engine.data.json_records import JsonProblem, cell_text, parse_text
 from engine.data.tables import SourceRow, SourceTable
 
 _OF_SIDES = ("_preference", "_explanation")
@@ -68,6 +67,7 @@ _LESS = "-"  # before the source of a score of which less is better
 _MOST_PAIRS = 6  # of one row with several responses: more would let a few instructions outweigh the others
 _OF_PERSONS = ("email", "username", "name", "id")
 _MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
+_OF_RANKED = frozenset((ID, INSTRUCTION, *RANKED))
 _OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
 
 Cells = dict[str, str]
@@ -109,14 +109,16 @@ class MappedTable(SourceTable):
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
+        self._sides = RANKED if self._ranked else OUTPUTS
+        self._alternatives = self._ranked and any(self._sources[name].is_list for name in RANKED)
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
-        self._annotated = _annotated(self._sources)
-        self._by_majority = [name for name in self._annotated if name not in self._sources]
+        self._find_annotators(self._sources)
         self._labels = dict.fromkeys(label_column(name) for name in self._sources if _is_label(name))
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
+        self._read = frozenset((*self._taken, *self._sources))
         self._name_columns(self._names)
 
     # What is read
@@ -174,6 +176,13 @@ class MappedTable(SourceTable):
             several = len(annotators) > 1 or (source.is_list and _is_label(name))
             yield annotator_column(label_column(name), annotator) if several else name, source
 
+    def _find_annotators(self, names: Iterable[str]) -> None:
+        self._annotated: dict[str, tuple[str, ...]] = {}  # by label the columns of its annotators
+        for name in names:
+            if (label := label_column(name)) != name:
+                self._annotated[label] = (*self._annotated.get(label, ()), name)
+        self._by_majority = [name for name in self._annotated if name not in self._sources]
+
     @property
     def _is_whole(self) -> bool:
         """Whether rows are joined or parted, so that all are read before the first is known."""
@@ -197,7 +206,7 @@ class MappedTable(SourceTable):
         """The file's that need not stand next to ours: of texts, and what is one of ours as it is."""
         taken = set(self._ours)
         for name, source in self._sources.items():
-            taken.update(source.whole)
+            taken.update(source.texts if source.whole is not None else ())
             if name in _OWN_TEXTS:
                 taken.update(source.texts)
         return frozenset(taken)
@@ -223,8 +232,7 @@ class MappedTable(SourceTable):
         if ANNOTATOR in self._sources and not self._sources[ANNOTATOR].is_list:
             rows = self._of_items(rows)
         rows = rows if self._keep_annotators else _few_annotators(rows)
-        self._annotated = _annotated(dict.fromkeys(name for row in rows for name in row.cells))
-        self._by_majority = [name for name in self._annotated if name not in self._sources]
+        self._find_annotators(dict.fromkeys(name for row in rows for name in row.cells))
         for row in rows:
             self._decide(row.cells)
         self._ours = self._our_columns()
@@ -248,10 +256,9 @@ class MappedTable(SourceTable):
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
             if len(self.problems) == before:
-                ours = {*self._taken, *self._sources}
-                beside = {name: text for name, text in row.cells.items() if name not in ours}
+                beside = {name: text for name, text in row.cells.items() if name not in self._read}
                 for cells in items:
-                    yield SourceRow(row.number, {**cells, **beside})
+                    yield SourceRow(row.number, {**cells, **beside} if beside else cells)
 
     def _is_omitted(self, reader: RowReader) -> bool:
         source = self._sources.get(OMIT)
@@ -263,24 +270,25 @@ class MappedTable(SourceTable):
 
     def _cells(self, count: int, row: SourceRow, reader: RowReader) -> Cells:
         """Our cells of a row, without what is a list of responses; what is wrong is reported."""
-        cells = {ID: str(count)} if ID not in self._sources else {}
+        cells = {} if ID in self._sources else {ID: str(count)}
+        dialogues: dict[str, list[Turn] | None] = {}
         for name, source in self._sources.items():
             try:
-                if not source.is_list:
-                    cells[name] = self._cell(name, source, reader, row.number)
-                elif _is_label(name):
-                    cells |= self._labels_of_each(name, source, reader, row.number)
-                elif name.endswith("_explanation"):
-                    cells[name] = _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))
+                if source.is_list:
+                    cells |= self._of_list(name, source, reader, row.number)
+                    continue
+                if name in _OWN_TEXTS:
+                    dialogues[name] = reader.turns(source)
+                cells[name] = self._cell(name, source, reader, row.number, dialogues.get(name))
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
-        if all(name in cells for name in (RANKED if self._ranked else OUTPUTS)):
-            self._read_dialogues(cells, reader)
+        if self._sides[0] in cells and self._sides[1] in cells:
+            self._read_dialogues(cells, dialogues)
         if system := cells.pop(SYSTEM, ""):
             said = cells.get(INSTRUCTION, "")
             asked = said if said.startswith(("User: ", "System: ")) else f"User: {said}"
             cells[INSTRUCTION] = f"System: {system}\n\n{asked}"
-        if any(PICTURE in cells.get(name, "") for name in (INSTRUCTION, *OUTPUTS, *RANKED)):
+        if any(PICTURE in cells.get(name, "") for name in (INSTRUCTION, *self._sides)):
             self.counts["pictures"] += 1
         self._decide(cells)
         return cells
@@ -289,35 +297,38 @@ class MappedTable(SourceTable):
         """Fill labels in that are those of most of several annotators."""
         for name in self._by_majority:
             said = [cells.get(column, NO_LABEL) for column in self._annotated[name]]
-            cells[name] = _majority_cell(said)
+            found = majority([written_label(cell) for cell in said if cell in HUMAN_LABELS])
+            cells[name] = found.value if found else NO_LABEL
 
-    def _cell(self, name: str, source: CellSource, reader: RowReader, number: int) -> str:
+    def _cell(
+        self, name: str, source: CellSource, reader: RowReader, number: int, turns: Sequence[Turn] | None
+    ) -> str:
         if _is_label(name):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
-        if not reader.has(source) and name != SYSTEM:
+        if name != SYSTEM and not reader.has(source):
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
-        if name in _OWN_TEXTS and not source.parts and (turns := reader.turns(source)):
+        if turns and not source.parts:
             return written(asked_in(turns) if name == INSTRUCTION else turns)
         return reader.text(source, _BETWEEN_IDS if name in (ID, GROUP) else _BETWEEN_TEXTS)
 
-    def _read_dialogues(self, cells: Cells, reader: RowReader) -> None:
+    def _read_dialogues(self, cells: Cells, dialogues: Mapping[str, list[Turn] | None]) -> None:
         """Where both responses are dialogues: they begin where the two part. What was said before belongs to
         what was asked, unless a column of its own holds as much. Of two texts it is what both begin with, if
         what was asked is read from one of them.
         """
-        sources = [self._sources[name] for name in (RANKED if self._ranked else OUTPUTS)]
-        one, other = (reader.turns(source) for source in sources)
+        sources = [self._sources[name] for name in self._sides]
+        one, other = (dialogues.get(name) for name in self._sides)
         if not one or not other:
             if self._sources[INSTRUCTION] == sources[0]:
-                _part_texts(cells, RANKED if self._ranked else OUTPUTS)
+                _part_texts(cells, self._sides)
             return
         least = min(len(one), len(other)) - 1
         shared = next((at for at in range(least) if one[at] != other[at]), least)
         if all(source.parts for source in sources) and shared == len(one) - 1 == len(other) - 1:
             return  # they differ in the reply alone, which was read
-        for name, turns in zip((RANKED if self._ranked else OUTPUTS), (one, other), strict=True):
+        for name, turns in zip(self._sides, (one, other), strict=True):
             cells[name] = written(turns[shared:])
         self.counts["parted"] += max(len(one), len(other)) - shared > 1
         before, asked = written(one[:shared]), cells.get(INSTRUCTION, "")
@@ -356,8 +367,14 @@ class MappedTable(SourceTable):
         super().report(number, f"unknown label {quoted(value)}.", _BETWEEN_LABELS.join(source.columns))
         return label
 
-    def _labels_of_each(self, name: str, source: CellSource, reader: RowReader, number: int) -> Cells:
-        """What each annotator says whose labels are a list in the row, without those that do not count."""
+    def _of_list(self, name: str, source: CellSource, reader: RowReader, number: int) -> Cells:
+        """What each annotator says whose labels, or explanations, are a list in the row, without those that
+        do not count.
+        """
+        if name.endswith("_explanation"):
+            return {name: _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))}
+        if not _is_label(name):
+            return {}
         label = label_column(name)
         lists = [column for column in self._sources if label_column(column) == label and column != label]
         place = lists.index(name)
@@ -393,16 +410,15 @@ class MappedTable(SourceTable):
                 for name in (OUTPUT, SCORE, CANDIDATE)
             )
             yield from self._scored(cells, texts, scores, writers)
+        elif self._alternatives:
+            chosen, rejected = (
+                reader.entries(source) if source.is_list else [cells[name]]
+                for name, source in ((name, self._sources[name]) for name in RANKED)
+            )
+            found = [{RANKED[0]: one, RANKED[1]: other} for one in chosen for other in rejected]
+            yield from self._placed(cells, found)
         elif self._ranked:
-            either = {name: self._sources[name] for name in RANKED}
-            if any(source.is_list for source in either.values()):
-                chosen, rejected = (
-                    reader.entries(source) if source.is_list else [cells[name]]
-                    for name, source in either.items()
-                )
-                found = [{RANKED[0]: one, RANKED[1]: other} for one in chosen for other in rejected]
-                yield from self._placed(cells, found)
-            elif all(name in cells for name in (ID, INSTRUCTION, *RANKED)):
+            if cells.keys() >= _OF_RANKED:
                 yield self._place(cells)
         else:
             yield cells
@@ -410,9 +426,7 @@ class MappedTable(SourceTable):
     def _scored(
         self, cells: Cells, texts: Sequence[str], scores: Sequence[str], writers: Sequence[str]
     ) -> Iterator[Cells]:
-        """Pairs of responses by their scores; equal ones are labelled as the map says of EQUAL, else left
-        out.
-        """
+        """Pairs of responses by their scores; equal ones as the map says of EQUAL, else left out."""
         known = [
             (text, number, writers[at] if at < len(writers) else "")
             for at, text in enumerate(texts)
@@ -429,9 +443,8 @@ class MappedTable(SourceTable):
             if one[1] == other[1]:
                 pair[self._verdict] = self._meanings[EQUAL]
             found.append(pair)
-        yield from self._placed(
-            {n: t for n, t in cells.items() if n not in (OUTPUT, SCORE, CANDIDATE, GROUP)}, found
-        )
+        rest = {n: text for n, text in cells.items() if n not in (OUTPUT, SCORE, CANDIDATE, GROUP)}
+        yield from self._placed(rest, found)
 
     def _placed(self, cells: Cells, pairs: Sequence[Cells]) -> Iterator[Cells]:
         """An item for each pair of responses, of some where there are many, picked by a hash."""
@@ -447,9 +460,10 @@ class MappedTable(SourceTable):
     def _place(self, cells: Cells) -> Cells:
         """The same with the chosen response first or second, as a hash of the item says, and labelled."""
         chosen, rejected = (cells.pop(name) for name in RANKED)
+        # By a hash, so that the place says nothing and is the same on every computer.
         item_id = () if ANNOTATOR in self._sources else (cells[ID],)  # of all annotators in the same places
-        first = int(digest([*item_id, cells[INSTRUCTION], *sorted((chosen, rejected))]), 16) % 2 == 0
-        first = first == (chosen <= rejected)
+        shown = digest([*item_id, cells[INSTRUCTION], *sorted((chosen, rejected))])
+        first = (int(shown[-1], 16) % 2 == 0) == (chosen <= rejected)
         cells[OUTPUTS[0]], cells[OUTPUTS[1]] = (chosen, rejected) if first else (rejected, chosen)
         if not first:  # A of a label is the response that was named first: the chosen one
             _swap(cells)
@@ -548,11 +562,8 @@ class MappedTable(SourceTable):
         if self._meanings:
             labels = [f"{quoted(value)} is {label or 'no label'}" for value, label in self._map.labels]
             said.append(f"Label values are mapped: {listed(labels, 20, str)}.")
-        said += [
-            f"The {name.replace('_', ' ')} of an item is the label of more than half of its annotators, or"
-            " none."
-            for name in self._by_majority
-        ]
+        half = "of an item is the label of more than half of its annotators, or none."
+        said += [f"The {name.replace('_', ' ')} {half}" for name in self._by_majority]
         if ID not in self._sources:
             said.append("No id column: the items are numbered in the order of the file.")
         said += self._counted_in_words()
@@ -564,34 +575,24 @@ class MappedTable(SourceTable):
         return said
 
     def _counted_in_words(self) -> Iterator[str]:
-        told = {
-            "omitted": (
-                "row is",
-                "rows are",
-                "omitted: they are marked as discarded, cancelled or unfinished.",
-            ),
-            "annotations omitted": (
-                *("annotation is", "annotations are"),
-                "omitted: they are marked as discarded, cancelled or unfinished.",
-            ),
-            "parted": (
-                *("pair of dialogues parts", "pairs of dialogues part"),
-                "before the last reply: the responses begin there, with all that follows.",
-            ),
-            "pictures": ("item holds", "items hold", f"a picture, which no judge here sees: {PICTURE}."),
-            "pairs left out": (
-                *("pair is", "pairs are"),
-                f"left out: of the responses to one instruction at most {_MOST_PAIRS} pairs are read.",
-            ),
-            "alone": ("response stands", "responses stand", "alone in a group: no pair."),
-            "said twice": (
-                *("label is", "labels are"),
-                "given twice by the same annotator to the same texts: the last one counts.",
-            ),
-        }
-        for what, (one, several, rest) in told.items():
+        for what, (one, several, rest) in _TOLD.items():
             if self.counts[what]:
                 yield f"{counted(self.counts[what], one, several)} {rest}"
+
+
+_MARKED = "omitted: they are marked as discarded, cancelled or unfinished."
+_FEWER = f"left out: of the responses to one instruction at most {_MOST_PAIRS} pairs are read."
+_PARTED = "before the last reply: the responses begin there, with all that follows."
+_TWICE = "given twice by the same annotator to the same texts: the last one counts."
+_TOLD = {
+    "omitted": ("row is", "rows are", _MARKED),
+    "annotations omitted": ("annotation is", "annotations are", _MARKED),
+    "parted": ("pair of dialogues parts", "pairs of dialogues part", _PARTED),
+    "pictures": ("item holds", "items hold", f"a picture, which no judge here sees: {PICTURE}."),
+    "pairs left out": ("pair is", "pairs are", _FEWER),
+    "alone": ("response stands", "responses stand", "alone in a group: no pair."),
+    "said twice": ("label is", "labels are", _TWICE),
+}
 
 
 def unknown_labels(
@@ -602,10 +603,8 @@ def unknown_labels(
     `values`: with how often each occurs. Only the user can say what numbers mean: for these a gap is left.
     """
     shown = list(values)[:_MOST_VALUES_SHOWN]
-    hint = Hint(
-        "Name a column with fewer values, or write a comparison, such as 1.5>preference: A if it is below"
-        " 1.5."
-    )
+    comparison = "such as 1.5>preference: A if it is below 1.5."
+    hint = Hint(f"Name a column with fewer values, or write a comparison, {comparison}")
     if len(values) <= MOST_VALUES:
         meant = {**dict.fromkeys(values, GAP), **said_meanings(values)}
         setting = Setting.LABELS.at(ColumnMap.of({}, {**(known or {}), **meant}).labels_text)
@@ -618,15 +617,6 @@ def own_annotators(columns: Iterable[str], rubric: Rubric) -> list[str]:
     """Those of a file's columns that are named as what one annotator said on a criterion of a rubric."""
     labels = {f"{name}_preference" for name in rubric.names}
     return [name for name in columns if label_column(name) in labels and annotator_of(name)]
-
-
-def _annotated(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """By column of a label that several annotators gave the columns of these."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name in columns:
-        if (label := label_column(name)) != name:
-            found[label] = (*found.get(label, ()), name)
-    return found
 
 
 def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
@@ -642,15 +632,12 @@ def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
     for row in rows:
         cells = {name: text for name, text in row.cells.items() if name not in columns}
         for label in labels:
-            given = [
-                text for name, text in row.cells.items() if name in columns and label_column(name) == label
-            ]
+            names = [name for name in row.cells if name in columns and label_column(name) == label]
             if most <= len(labels):
-                cells[label] = cells.get(label) or "".join(given)
-            else:
-                cells |= {
-                    annotator_column(label, f"annotator {at}"): text for at, text in enumerate(given, 1)
-                }
+                cells[label] = cells.get(label) or "".join(row.cells[name] for name in names)
+                continue
+            for at, name in enumerate(names, start=1):
+                cells[annotator_column(label, f"annotator {at}")] = row.cells[name]
         found.append(row._replace(cells=cells))
     return found
 
@@ -669,8 +656,8 @@ def _annotator_name(text: str) -> str:
     """Who an annotator is: what a cell says, or what an object of JSON says of a person."""
     if text.startswith("{"):
         try:
-            person = parse_json(text.encode("utf-8", "surrogatepass"))
-        except (JsonProblem, UnicodeError):
+            person = parse_text(text)
+        except JsonProblem:
             person = None
         if isinstance(person, dict):
             text = next((cell_text(person[key]) for key in _OF_PERSONS if person.get(key)), text)
@@ -722,14 +709,9 @@ def _is_of_sides(column: str) -> bool:
     return column in CANDIDATES or label_column(column).endswith(_OF_SIDES)
 
 
+@lru_cache  # asked of the few columns of each of many rows
 def _is_label(column: str) -> bool:
     return label_column(column).endswith("_preference")
-
-
-def _majority_cell(cells: Sequence[str]) -> str:
-    """What most annotators say; the others' cells are of those who said nothing, or what is no label."""
-    found = majority([written_label(cell) for cell in cells if cell in HUMAN_LABELS])
-    return found.value if found else NO_LABEL
 
 
 def _shown(source: str) -> str:

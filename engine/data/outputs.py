@@ -9,32 +9,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.core.column_map import CANDIDATE, GAP, ID, INSTRUCTION, OUTPUT, OUTPUTS, ColumnMap, Confidence
+from engine.core.column_map import (
+    CANDIDATE,
+    GAP,
+    ID,
+    INSTRUCTION,
+    OF_OUTPUTS,
+    OUTPUT,
+    OUTPUTS,
+    ColumnMap,
+    Confidence,
+)
 from engine.core.errors import Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.rubric import ELOQUENT
-from engine.data.column_content import Sample, look_into
+from engine.data import column_words as naming
+from engine.data.column_content import Sample, filled_sample
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_source import CellSource, DialoguePart, RowReader, SourceProblem, parse_source
-from engine.data.column_words import IDS, SIDES
+from engine.data.column_words import tokens_of
 from engine.data.file_format import plain_stem
+from engine.data.recognition import known_as
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
-_RESPONSES = ("output", "response", "completion", "generation", "answer", "reply", "prediction")
-_SIDES = frozenset(side for pair in SIDES for side in pair)
+_SIDES = frozenset(side for pair in naming.SIDES for side in pair)
 _SYSTEMS = ("generator", "model", "model_id", "model_name", "system", CANDIDATE)
 _DIALOGUES = ("messages", "conversation", "conversations", "dialogue", "dialog")
-_TURNS_OF_ANSWERS = "choices[0].turns"
-_TURNS_OF_QUESTIONS = "turns"
-_BESIDE = frozenset(
-    (
-        *("id", "uid", "uuid", "index", "idx", "key", "generator", "model", "system", "dataset", "source"),
-        *("subset", "split", "datasplit", "category", "task", "topic", "type", "language", "name", "input"),
-        *("reference", "raw", "time", "date", "tokens", "length"),
-    )
-)
 
 
 def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
@@ -42,37 +44,52 @@ def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
 
     Where a further column holds texts, it may be the other response: then the user is to say so.
     """
-    if not {*OUTPUTS} <= {*guess.open}:
+    known = _known_outputs(sample)
+    if not known and not {*OUTPUTS} <= {*guess.open}:
         return None
     found = guess_outputs(sample, guess)
     response, instruction = found.get(OUTPUT, ""), found.get(INSTRUCTION, "")
-    is_nested = response not in sample.columns  # which says enough: an answer of a dialogue, or of a choice
+    is_nested = response not in sample.columns  # which says enough: an answer of a dialogue
     if not response or not (instruction or is_nested):
         return None
     read = {re.split(r"[@\[]", source)[0] for source in (response, *instruction.split("+"))}
-    others = [name for name in sample.columns if name not in read and not _words(name) & _BESIDE]
-    if any(map(sample.holds_texts, others)):
+    others = [
+        name for name in sample.columns if name not in read and not naming.BESIDE_OUTPUTS & {*tokens_of(name)}
+    ]
+    if not (known and is_nested) and any(map(sample.holds_texts, others)):
         return None
     to_each = f"each instruction ({quoted(instruction)})" if instruction else "each instruction"
     told = f"contains the outputs of {_whose(sample)}: one response ({quoted(response)}) to {to_each}."
     return InputError(sample.table.path, [told], Hint("Tiebreak judges pairs. ", Step.MAKE_PAIRS))
 
 
-def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
-    """What is read of such a file for the columns of outputs (OF_OUTPUTS), as far as it can be guessed.
+def _known_outputs(sample: Sample) -> Mapping[str, str]:
+    """What is read of the outputs of one candidate whose kind of file is known; nothing of any other file."""
+    known = known_as(sample)
+    if known is None or known.kind != "outputs":
+        return {}
+    return {name: source for name, source in known.columns.items() if name in OF_OUTPUTS}
 
-    `guess`: what its columns would be as those of a dataset.
+
+def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
+    """What is read of such a file for the columns of outputs (OF_OUTPUTS), as it is known, else as far as it
+    can be guessed. `guess`: what its columns would be as those of a dataset.
     """
+    # First, for by its name Inspect AI's `output` is a response, and it is an object with all that was said.
+    if known := _known_outputs(sample):
+        return known
     # By its name also where one repeats: repeated responses are counted, or the texts match better.
-    called_id = (name for word in IDS for name in sample.columns if name.lower() == word)
+    called_id = (name for word in naming.IDS for name in sample.columns if name.lower() == word)
     own_id = guess.map.source_of.get(ID) or next(called_id, None)
     found = {ID: own_id} if own_id is not None and own_id in sample.columns else {}
     instruction = guess.map.source_of.get(INSTRUCTION, "")
     uncertain = guess.confidence.get(INSTRUCTION) is Confidence.UNCERTAIN
-    if instruction and not (uncertain and _words(instruction) & {*_BESIDE, *_RESPONSES}):
+    if instruction and not (
+        uncertain and {*tokens_of(instruction)} & {*naming.BESIDE_OUTPUTS, *naming.OUTPUTS}
+    ):
         found[INSTRUCTION] = instruction
     dialogue = next((name for name in _DIALOGUES if name in sample.columns), None)
-    named = [name for word in _RESPONSES for name in sample.columns if word in _words(name)]
+    named = [name for word in naming.OUTPUTS for name in sample.columns if word in tokens_of(name)]
     response = next((name for name in named if _is_response(name) and sample.is_filled(name)), None)
     if response is not None:
         found[OUTPUT] = response
@@ -81,22 +98,25 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
             INSTRUCTION: f"{dialogue}@{DialoguePart.PROMPT}",
             OUTPUT: f"{dialogue}@{DialoguePart.REPLY}",
         }
-    elif "choices" in sample.columns and _holds_turns(sample, _TURNS_OF_ANSWERS):
-        found[OUTPUT] = f"{_TURNS_OF_ANSWERS}@{DialoguePart.REPLIES}"
+    elif answers := _turns(sample, "choices[0].turns", DialoguePart.REPLIES):
+        found[OUTPUT] = answers
     if found.get(INSTRUCTION) == found.get(OUTPUT, ""):
         del found[INSTRUCTION]
-    if (uncertain or INSTRUCTION not in found) and _holds_turns(sample, _TURNS_OF_QUESTIONS):
-        found[INSTRUCTION] = f"{_TURNS_OF_QUESTIONS}@{DialoguePart.USERS}"
+    asked = _turns(sample, "turns", DialoguePart.USERS)
+    if asked and (uncertain or INSTRUCTION not in found):
+        found[INSTRUCTION] = asked
     system = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
     return found if system is None else {**found, CANDIDATE: system}
 
 
-def _holds_turns(sample: Sample, place: str) -> bool:
-    return place.partition("[")[0] in sample.columns and any(sample.cells(f"{place}@{DialoguePart.REPLIES}"))
+def _turns(sample: Sample, place: str, part: DialoguePart) -> str:
+    """The source of the turns that FastChat's and Arena-Hard's files hold; empty where there are none."""
+    source = f"{place}@{part}"
+    return source if place.partition("[")[0] in sample.columns and any(sample.cells(source)) else ""
 
 
 def _is_response(name: str) -> bool:
-    return bool(_words(name) & {*_RESPONSES}) and not _words(name) & (_SIDES | {"id"})
+    return not {*tokens_of(name)} & (_SIDES | {"id"})
 
 
 def _whose(sample: Sample) -> str:
@@ -105,10 +125,6 @@ def _whose(sample: Sample) -> str:
     if len(systems) > 1:
         return f"{len(systems)} candidates ({listed(systems)}) in long format"
     return f"one candidate ({listed(systems)})" if systems else "one candidate"
-
-
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z]+|\d+", name.lower()))
 
 
 _ROWS_AT_ONCE = 2048
@@ -200,7 +216,8 @@ def _opened(
     path: Path, columns: Mapping[str, str], cancel: CancelToken | None
 ) -> tuple[SourceTable, dict[str, tuple[str, CellSource]]]:
     """The table in a file, and what is read of it: each source as it is written, and parsed."""
-    sample = look_into(path, may_be_empty=False, cancel=cancel)
+    table = open_table(path, cancel)
+    sample = filled_sample(table, cancel)
     guess = guess_columns(sample, ELOQUENT)
     texts = {**guess_outputs(sample, guess), **columns}
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
@@ -222,7 +239,7 @@ def _opened(
             problems.append(f"{name}: {problem}")
     if problems:
         raise InputError(path, problems, Hint("Name existing columns: ", Setting.COLUMNS.at(_EXAMPLE)))
-    return open_table(path, cancel), sources
+    return table.again(), sources
 
 
 def _rows(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.core.column_map import (
     ANNOTATOR,
@@ -27,7 +28,7 @@ from engine.core.formatting import counted, listed, quoted
 from engine.core.items import Tie
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.catalogue import Known
-from engine.data.column_content import Sample, look_into, said_meanings
+from engine.data.column_content import Sample, filled_sample, said_meanings
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_memory import remembered
 from engine.data.label_guess import may_be_label
@@ -84,12 +85,12 @@ class FileReport(msgspec.Struct, frozen=True):
     shape: str | None
     kind: str
     reading: Mapping[str, ReadFrom]
-    labels: Mapping[str, str]
-    questions: Sequence[ReadingQuestion]
-    signs: Sequence[ReadingSign]
-    items: int
-    skipped: Sequence[Skipped]
-    first: Sequence[FirstItem]
+    labels: Mapping[str, str] = {}
+    questions: Sequence[ReadingQuestion] = ()
+    signs: Sequence[ReadingSign] = ()
+    items: int = 0
+    skipped: Sequence[Skipped] = ()
+    first: Sequence[FirstItem] = ()
 
     @property
     def is_certain(self) -> bool:
@@ -100,57 +101,55 @@ class FileReport(msgspec.Struct, frozen=True):
 
 @sandboxed
 def report_on(
-    path: Path,
-    rubric: Rubric = ELOQUENT,
-    columns: ColumnMap | None = None,
-    cancel: CancelToken | None = None,
+    path: Path, rubric: Rubric = ELOQUENT, columns: ColumnMap | None = None, cancel: CancelToken | None = None
 ) -> FileReport:
     """How a file is read: by `columns`, else as remembered, as known, or as guessed.
 
     The errors are those of open_table; ColumnsError for columns that the file does not have.
     """
-    sample = look_into(path, may_be_empty=False, cancel=cancel)
+    table = open_table(path, cancel, columns.source_of.get(RECORDS, "") if columns else "")
+    sample = filled_sample(table, cancel)
     known: Known | None = None
     guess: Guess | None = None
-    own = {ID, INSTRUCTION, *OUTPUTS} <= {*sample.columns}
-    if ID in sample.columns and _answers(sample) and not {INSTRUCTION, *OUTPUTS} & {*sample.columns}:
+    texts, found = {INSTRUCTION, *OUTPUTS}, {*sample.columns}
+    if ID in found and _answers(sample) and not texts & found:
         named = {name: ReadFrom(name, True) for name in sample.columns}
-        return FileReport(None, "submission", named, {}, (), (), len(sample.short), (), ())
+        return FileReport(None, "submission", named, items=len(sample.short))
     columns = columns or remembered(sample.file_columns)
-    if columns is None and not own and (known := known_as(sample)) is not None:
-        columns = known.map_for(rubric)
-    if columns is None and not own:
-        guess = guess_columns(sample, rubric)
-        columns = guess.map
+    if columns is None and not texts | {ID} <= found:
+        if (known := known_as(sample)) is not None:
+            columns = known.map_for(rubric)
+        else:
+            guess = guess_columns(sample, rubric)
+            columns = guess.map
     columns = columns or ColumnMap()
     reading, questions = _reading(columns, guess)
+    shape, kind = (known.name, known.kind) if known is not None else (None, "pairs")
+    report = FileReport(shape, kind, reading, columns.meaning_of, questions)
+    if report.kind != "pairs":
+        return report
+    of_columns = signs_of_columns(sample, columns)
     if guess is not None and guess.open:
-        return FileReport(
-            None,
-            "pairs",
-            reading,
-            columns.meaning_of,
-            questions,
-            signs_of_columns(sample, columns),
-            0,
-            (),
-            (),
-        )
-    if known is not None and known.kind != "pairs":
-        return FileReport(known.name, known.kind, reading, columns.meaning_of, (), (), 0, (), ())
-    shape = None if known is None else known.name
-    table = open_table(path, cancel, columns.source_of.get(RECORDS, ""))
-    read = _Read(MappedTable(table, columns, rubric, strict=False), rubric, cancel)
-    return FileReport(
-        shape,
-        "pairs",
-        reading,
-        columns.meaning_of,
-        [*questions, *read.questions(columns, questions)],
-        [*read.signs.found(), *_of_rows(read.mapped, read.count), *signs_of_columns(sample, columns)],
-        read.count,
-        [Skipped(number, why) for number, why in table.bad_rows[:_MOST_SKIPPED]],
-        read.first,
+        return replace(report, signs=of_columns)
+    mapped = MappedTable(table.again(), columns, rubric, strict=False)
+    signs = Signs()
+    first: list[FirstItem] = []
+    count = 0
+    for count, row in enumerate(mapped.rows(()), start=1):
+        if cancel is not None and count % _ROWS_AT_ONCE == 1:
+            cancel.raise_if_requested()
+        signs.add(row.cells)
+        if count <= _FIRST:
+            first.append(_first_item(row.cells, rubric))
+    before = {value for question in questions for value in question.values}
+    if unknown := {value: times for value, times in mapped.unknown.items() if value not in before}:
+        questions.append(ReadingQuestion("labels", _label_sources(columns), unknown))
+    return replace(
+        report,
+        signs=[*signs.found(), *_of_rows(mapped, count), *of_columns],
+        items=count,
+        skipped=[Skipped(number, why) for number, why in mapped.bad_rows[:_MOST_SKIPPED]],
+        first=first,
     )
 
 
@@ -176,32 +175,9 @@ def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFro
     return reading, questions
 
 
-class _Read:
-    """All rows of a table, read once: what speaks against them, and the first items."""
-
-    def __init__(self, mapped: MappedTable, rubric: Rubric, cancel: CancelToken | None) -> None:
-        self.mapped = mapped
-        self.signs = Signs()
-        self.first: list[FirstItem] = []
-        self.count = 0
-        for row in mapped.rows(()):
-            if cancel is not None and self.count % _ROWS_AT_ONCE == 0:
-                cancel.raise_if_requested()
-            self.count += 1
-            self.signs.add(row.cells)
-            if len(self.first) < _FIRST:
-                self.first.append(_first_item(row.cells, rubric))
-
-    def questions(self, columns: ColumnMap, asked: Sequence[ReadingQuestion]) -> list[ReadingQuestion]:
-        """What unknown values of labels mean, of which nothing was asked before."""
-        before = {value for question in asked for value in question.values}
-        unknown = {value: times for value, times in self.mapped.unknown.items() if value not in before}
-        return [ReadingQuestion("labels", _label_sources(columns), unknown)] if unknown else []
-
-
 def _label_sources(columns: ColumnMap) -> str:
     """The sources of all labels, with a bar between them."""
-    return "|".join(source for name, source in columns.sources if label_column(name).endswith("_preference"))
+    return "|".join(source for name, source in columns.sources if _is_label(name))
 
 
 def _first_item(cells: Mapping[str, str], rubric: Rubric) -> FirstItem:
@@ -218,16 +194,15 @@ def _first_item(cells: Mapping[str, str], rubric: Rubric) -> FirstItem:
 
 def _of_rows(mapped: MappedTable, items: int) -> Iterator[ReadingSign]:
     """What the rows showed while they were read."""
+    picture = "a picture, which no judge here sees"
+    begun = "not in the dialogue that both responses begin with"
     told = {
         "parted": (
             *(SignKind.DIALOGUES_PART, "pair of dialogues parts", "pairs of dialogues part"),
             "before the last reply",
         ),
-        "pictures": (SignKind.PICTURE, "item holds", "items hold", "a picture, which no judge here sees"),
-        "asked otherwise": (
-            *(SignKind.ASKED_OTHERWISE, "instruction is", "instructions are"),
-            "not in the dialogue that both responses begin with",
-        ),
+        "pictures": (SignKind.PICTURE, "item holds", "items hold", picture),
+        "asked otherwise": (SignKind.ASKED_OTHERWISE, "instruction is", "instructions are", begun),
     }
     for what, (kind, one, several, rest) in told.items():
         if count := mapped.counts[what]:
@@ -238,10 +213,8 @@ def _of_rows(mapped: MappedTable, items: int) -> Iterator[ReadingSign]:
 def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
     """Columns that could be labels and are not read, and labels that no person gave."""
     read = " ".join(columns.source_of.values())
-    labels = [
-        name for name, source in columns.sources if label_column(name).endswith("_preference") and source
-    ]
-    labels += [name for name in sample.columns if label_column(name).endswith("_preference")]
+    labels = [name for name, source in columns.sources if source and _is_label(name)]
+    labels += filter(_is_label, sample.columns)
     signs = []
     if not labels and not {*RANKED, OUTPUT} & columns.source_of.keys():
         places = (*sample.scalars, *sample.lists)
@@ -263,6 +236,10 @@ def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
         text = f"{listed(suggested, shown=quoted)} holds a model's suggestion, not a person's label"
         signs.append(ReadingSign(SignKind.SUGGESTION, text, len(suggested), strong=True))
     return signs
+
+
+def _is_label(column: str) -> bool:
+    return label_column(column).endswith("_preference")
 
 
 def _names_ties(sample: Sample, name: str) -> bool:

@@ -7,7 +7,7 @@ of a dataset look like. Does not know: files, columns.
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 import msgspec
@@ -19,6 +19,9 @@ STRONG = 0.1
 """The share of the items from which on a sign is a strong one: a run on such a reading asks first."""
 _FEW = 3  # items, of which a strong sign needs as many
 _SAME = 0.9
+_LEAST_BOTH = 20  # characters of two responses that an instruction may contain by chance
+_Checks = Sequence[tuple["SignKind", Callable[[str], object]]]
+_LONGEST_MARK = 200  # characters of a date, a hash, a verdict
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?|\d\d?[./]\d\d?[./]\d{4}")
 _HASH = re.compile(
@@ -54,30 +57,23 @@ class SignKind(StrEnum):
     ASKED_OTHERWISE = "instruction_not_in_dialogue"
     PICTURE = "picture"
     LABEL_NOT_READ = "label_not_read"
-    LABEL_UNKNOWN = "label_unknown"
-    SAME_TEXTS = "rows_differ_in_annotator"
     SUGGESTION = "model_suggestion"
-    OTHER_JUDGE = "labels_of_a_judge"
 
 
+_BOTH, _SPEAKER = "both responses", "a speaker's name before one response alone"
 _WORDS: Mapping[SignKind, tuple[str, str]] = {
     SignKind.INSTRUCTION_EMPTY: ("instruction is empty", "instructions are empty"),
     SignKind.INSTRUCTION_JSON: ("instruction is JSON", "instructions are JSON"),
     SignKind.INSTRUCTION_DATE: ("instruction is a date", "instructions are dates"),
     SignKind.INSTRUCTION_HASH: ("instruction is an id or a hash", "instructions are ids or hashes"),
-    SignKind.INSTRUCTION_HOLDS_RESPONSES: (
-        *("instruction contains both responses", "instructions contain both responses"),
-    ),
+    SignKind.INSTRUCTION_HOLDS_RESPONSES: (f"instruction contains {_BOTH}", f"instructions contain {_BOTH}"),
     SignKind.RESPONSES_EQUAL: ("item has equal responses", "items have equal responses"),
     SignKind.RESPONSE_EMPTY: ("response is empty", "responses are empty"),
     SignKind.RESPONSE_JSON: ("response is a JSON object", "responses are JSON objects"),
     SignKind.RESPONSE_HASH: ("response is an id or a hash", "responses are ids or hashes"),
     SignKind.RESPONSE_VERDICT: ("response reads as a verdict", "responses read as verdicts"),
     SignKind.RESPONSE_LIST: ("response is a list of texts", "responses are lists of texts"),
-    SignKind.ROLE_ON_ONE_SIDE: (
-        *("item has a speaker's name before one response alone",),
-        "items have a speaker's name before one response alone",
-    ),
+    SignKind.ROLE_ON_ONE_SIDE: (f"item has {_SPEAKER}", f"items have {_SPEAKER}"),
 }
 _NEVER_STRONG = (SignKind.RESPONSE_EMPTY, SignKind.DIALOGUES_PART, SignKind.PICTURE, SignKind.RESPONSES_EQUAL)
 
@@ -100,52 +96,60 @@ class Signs:
         self._items = 0
         self._counts: Counter[SignKind] = Counter()
         self._examples: dict[SignKind, str] = {}
-        self._instructions: Counter[str] = Counter()
+        # Hashes instead of texts: a repeated instruction is not worth a copy of the dataset.
+        self._instructions: Counter[int] = Counter()
+        self._most = ""  # the instruction that more than half of the items had when it was met last
+
+    @property
+    def uninstructed(self) -> int:
+        """How many items have no instruction."""
+        return self._counts[SignKind.INSTRUCTION_EMPTY]
+
+    @property
+    def repeated(self) -> int:
+        """How many instructions, that are no empty ones, occur more than once."""
+        return sum(times > 1 for shown, times in self._instructions.items() if shown)
 
     def add(self, cells: Mapping[str, str]) -> None:
         """Look at one item, as a dataset stores it."""
         self._items += 1
         instruction = cells.get(INSTRUCTION, "")
-        self._instructions[instruction] += 1
-        if not instruction.strip():
+        shown = hash(instruction.strip() and instruction)
+        self._instructions[shown] += 1
+        if 2 * self._instructions[shown] > self._items:
+            self._most = instruction
+        if not shown:
             self._met(SignKind.INSTRUCTION_EMPTY, cells.get("id", ""))
-        elif len(instruction) < 200 or instruction[0] in "[{":
-            for kind, fits in _OF_INSTRUCTIONS:
-                if fits(instruction):
-                    self._met(kind, instruction)
+        self._look_at(instruction, _OF_INSTRUCTIONS)
         one, other = (cells.get(name, "") for name in OUTPUTS)
-        if (
-            one.strip()
-            and other.strip()
-            and one in instruction
-            and other in instruction
-            and len(one + other) > 20
-        ):
-            self._met(SignKind.INSTRUCTION_HOLDS_RESPONSES, instruction)
-        if one == other:
-            self._met(SignKind.RESPONSES_EQUAL, one)
+        if one in instruction and other in instruction and one.strip() and other.strip():
+            self._met(SignKind.INSTRUCTION_HOLDS_RESPONSES, instruction, len(one + other) > _LEAST_BOTH)
+        self._met(SignKind.RESPONSES_EQUAL, one, one == other)
         for text in (one, other):
-            if not text.strip():
-                self._met(SignKind.RESPONSE_EMPTY, cells.get("id", ""))
-                continue
-            for kind, fits in _OF_RESPONSES:
-                if fits(text):
-                    self._met(kind, text)
+            self._met(SignKind.RESPONSE_EMPTY, cells.get("id", ""), not text.strip())
+            self._look_at(text, _OF_RESPONSES)
         if bool(_ROLE.match(one)) != bool(_ROLE.match(other)):
             self._met(SignKind.ROLE_ON_ONE_SIDE, one if _ROLE.match(one) else other)
+
+    def _look_at(self, text: str, checks: _Checks) -> None:
+        # Nothing else can be found in a long text, and most are that.
+        if 0 < len(text) < _LONGEST_MARK or text.lstrip()[:1] in ("[", "{") or "]]" in text[-40:]:
+            for kind, fits in checks:
+                self._met(kind, text, bool(fits(text)))
 
     def found(self) -> Iterator[ReadingSign]:
         """All that were met, those that are strong first."""
         made = [self._sign(kind, count) for kind, count in self._counts.items()]
-        (most, often), *_ = self._instructions.most_common(1) or [("", 0)]
-        if often > max(_FEW, _SAME * self._items) and most.strip():
-            text = f"the instruction of {often:,} of {self._items:,} items is the same: {_short(most)}"
+        often = self._instructions[hash(self._most)] if self._most.strip() else 0
+        if often > max(_FEW, _SAME * self._items):
+            text = f"the instruction of {often:,} of {self._items:,} items is the same: {_short(self._most)}"
             made.append(ReadingSign(SignKind.INSTRUCTION_CONSTANT, text, often, often == self._items))
         yield from sorted(made, key=lambda sign: not sign.strong)
 
-    def _met(self, kind: SignKind, example: str) -> None:
-        self._counts[kind] += 1
-        self._examples.setdefault(kind, example)
+    def _met(self, kind: SignKind, example: str, is_met: bool = True) -> None:
+        if is_met:
+            self._counts[kind] += 1
+            self._examples.setdefault(kind, example)
 
     def _sign(self, kind: SignKind, count: int) -> ReadingSign:
         of = self._items * (2 if kind.value.startswith("response_") else 1)
@@ -165,14 +169,6 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _is_list(text: str) -> bool:
-    return text[:1] == "[" and _is_json(text)
-
-
-def _is_object(text: str) -> bool:
-    return text[:1] == "{" and _is_json(text)
-
-
 def _is_verdict(text: str) -> bool:
     return bool(_VERDICT.fullmatch(text) or _ENDS_IN_VERDICT.search(text[-40:]))
 
@@ -180,17 +176,18 @@ def _is_verdict(text: str) -> bool:
 def is_no_prose(text: str) -> bool:
     """Whether a text is an id, a hash, a date, a verdict, or an object of JSON."""
     text = text.strip()
-    return bool(_HASH.fullmatch(text) or _DATE.fullmatch(text)) or _is_object(text) or _is_verdict(text)
+    is_object = text[:1] == "{" and _is_json(text)
+    return is_object or bool(_HASH.fullmatch(text) or _DATE.fullmatch(text)) or _is_verdict(text)
 
 
-_OF_INSTRUCTIONS: tuple[tuple[SignKind, Callable[[str], object]], ...] = (
+_OF_INSTRUCTIONS: _Checks = (
     (SignKind.INSTRUCTION_JSON, _is_json),
     (SignKind.INSTRUCTION_DATE, _DATE.fullmatch),
     (SignKind.INSTRUCTION_HASH, _HASH.fullmatch),
 )
-_OF_RESPONSES: tuple[tuple[SignKind, Callable[[str], object]], ...] = (
-    (SignKind.RESPONSE_JSON, _is_object),
-    (SignKind.RESPONSE_LIST, _is_list),
+_OF_RESPONSES: _Checks = (
+    (SignKind.RESPONSE_JSON, lambda text: text[:1] == "{" and _is_json(text)),
+    (SignKind.RESPONSE_LIST, lambda text: text[:1] == "[" and _is_json(text)),
     (SignKind.RESPONSE_HASH, _HASH.fullmatch),
     (SignKind.RESPONSE_VERDICT, _is_verdict),
 )

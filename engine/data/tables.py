@@ -5,7 +5,7 @@ Whatever the format, a row is its number in the file and its text by column; tex
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -22,7 +22,6 @@ from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.catalogue import records_keys
 from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
-from engine.system.sandbox import sandboxed
 
 _PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100
@@ -54,6 +53,8 @@ class SourceTable(ABC):
 
     row_word: str
     has_header: ClassVar[bool] = True
+    again: Callable[[], "SourceTable"]
+    """The same table once more from its first row on; the file is read and unpacked once."""
 
     def __init__(self, path: Path, data_format: file_format.FileFormat) -> None:
         self.path = path
@@ -105,9 +106,8 @@ class SourceTable(ABC):
     def _checked(self, number: int, column: str, text: str) -> str:
         """The text of a cell; reported where it is too long."""
         if len(text) > file_format.MOST_TEXT:
-            self.report(
-                number, f"{len(text):,} characters; at most {file_format.MOST_TEXT:,} are read.", column
-            )
+            found = f"{len(text):,} characters; at most {file_format.MOST_TEXT:,} are read."
+            self.report(number, found, column)
         return text
 
     def _gives_up(self) -> bool:
@@ -116,9 +116,8 @@ class SourceTable(ABC):
             return False
         self.is_broken_off = True
         # First, for only the first problems are shown.
-        self.problems.insert(
-            0, f"{len(self.problems):,} problems were found, and nothing after them was read."
-        )
+        found = f"{len(self.problems):,} problems were found, and nothing after them was read."
+        self.problems.insert(0, found)
         return True
 
     def raise_problems(self) -> None:
@@ -141,40 +140,38 @@ def open_table(
     Raises SetupError where the file cannot be read, InputError where it is not what its name says or too
     large; Cancelled while it is unpacked.
     """
-    if exact:
-        read = file_format.TableBytes(*file_format.read_data_file(path, cancel))
-    else:
-        read = file_format.read_table_file(path, cancel)
-    data_format, data, notices, delimiter = read
-    start = len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
-    match data_format:
-        case file_format.FileFormat.TSV | file_format.FileFormat.CSV:
-            if not notices:
-                return delimited_table(path, data_format, data)
-            table = _DelimitedTable(path, data_format, Splitter(data, delimiter, start))
-            table.said = notices
-            return table
-        case file_format.FileFormat.JSON:
-            return _JsonTable(path, data_format, _json_records(path, data, start, records))
-        case file_format.FileFormat.JSON_LINES:
-            return _JsonLinesTable(path, data_format, json_records.read_json_lines(data, start))
-        case file_format.FileFormat.PARQUET:
-            return _ParquetTable(path, data_format, data)
+    read = file_format.read_table_file(path, cancel, exact=exact)
+    start = file_format.text_start(read.data)
+    # Parsed once, however often the table is wanted.
+    found: Sequence[json_records.JsonRecord] = ()
+    if read.data_format is file_format.FileFormat.JSON:
+        found = _json_records(path, read.data, start, records)
 
+    def made() -> SourceTable:
+        table: SourceTable
+        match read.data_format:
+            case file_format.FileFormat.JSON:
+                table = _JsonTable(path, read.data_format, found)
+            case file_format.FileFormat.JSON_LINES:
+                lines = json_records.read_json_lines(read.data, start)
+                table = _JsonLinesTable(path, read.data_format, lines)
+            case file_format.FileFormat.PARQUET:
+                table = _ParquetTable(path, read.data_format, read.data)
+            case _:
+                table = _DelimitedTable(path, read.data_format, Splitter(read.data, read.delimiter, start))
+                table.said = read.notices
+        table.again = made
+        return table
 
-@sandboxed
-def columns_of(path: Path) -> Sequence[str]:
-    """The columns of the table in a file, before any row is read; the errors are those of open_table."""
-    return open_table(path).first_columns()
+    return made()
 
 
 def delimited_table(
     path: Path, data_format: Literal[file_format.FileFormat.TSV, file_format.FileFormat.CSV], data: bytes
 ) -> SourceTable:
     """The table in the bytes of a TSV or CSV file. InputError where it has no header."""
-    start = len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
     delimiter = b"\t" if data_format is file_format.FileFormat.TSV else b","
-    return _DelimitedTable(path, data_format, Splitter(data, delimiter, start))
+    return _DelimitedTable(path, data_format, Splitter(data, delimiter, file_format.text_start(data)))
 
 
 def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
@@ -182,9 +179,7 @@ def read_json_records(path: Path) -> Sequence[json_records.JsonRecord]:
     data_format, data = file_format.read_data_file(path)
     if data_format is not file_format.FileFormat.JSON:
         raise InputError(path, [f"is {data_format}; a JSON file is required here."], "Export it as .json.")
-    return _json_records(
-        path, data, len(file_format.UTF8_MARK) if data.startswith(file_format.UTF8_MARK) else 0
-    )
+    return _json_records(path, data, file_format.text_start(data))
 
 
 def _json_records(path: Path, data: bytes, start: int, key: str = "") -> Sequence[json_records.JsonRecord]:
@@ -248,9 +243,8 @@ class _DelimitedTable(SourceTable):
             column = self.columns[error.cell] if known else f"column {error.cell + 1}"
             found = "a quote opens the cell and is never closed."
             if error.closed_on is not None:
-                found = (
-                    f"a quote opens the cell, closes on line {error.closed_on}, and text goes on after it."
-                )
+                closed = f"closes on line {error.closed_on}"
+                found = f"a quote opens the cell, {closed}, and text goes on after it."
             self.report(error.line, f'{found} A quote inside a quoted cell is written "".', column)
             self.is_broken_off = True
             self.problems.append(f"Nothing after line {error.line} was read.")
@@ -284,9 +278,8 @@ class _JsonTable(SourceTable):
     def first_columns(self) -> list[str]:
         records = iter(self._records)
         first = list(islice(records, _RECORDS_LOOKED_AT))
-        inside = json_records.inside_of(
-            [one.value for one in first if isinstance(one, json_records.JsonRecord)]
-        )
+        found = [one.value for one in first if isinstance(one, json_records.JsonRecord)]
+        inside = json_records.inside_of(found)
         self._records = records = chain(first, records)
         if inside and not self.said:
             self.said = [f"Its records lie in {quoted(inside)}."]
@@ -309,10 +302,11 @@ class _JsonTable(SourceTable):
             if not isinstance(record.value, dict):
                 self.report(record.number, "not an object with a key for each column.")
                 continue
-            new = [name for name in record.value if name not in known]
-            file_format.check_columns(self.path, new, len(known))
-            known.update(new)
-            self.columns += new
+            if not record.value.keys() <= known:
+                new = [name for name in record.value if name not in known]
+                file_format.check_columns(self.path, new, len(known))
+                known.update(new)
+                self.columns += new
             before = len(self.problems)
             cells = {
                 name: self._text(record.number, name, value)
@@ -320,10 +314,13 @@ class _JsonTable(SourceTable):
                 if wanted is None or name in wanted
             }
             if len(self.problems) == before:
-                nulls = tuple(name for name in cells if record.value[name] is None)
+                has_nulls = None in record.value.values()
+                nulls = tuple(name for name in cells if record.value[name] is None) if has_nulls else ()
                 yield SourceRow(record.number, cells, nulls)
 
     def _text(self, number: int, name: str, value: object) -> str:
+        if type(value) is str and len(value) <= file_format.MOST_TEXT and value.isascii():
+            return value  # nearly all of them
         try:
             text = json_records.cell_text(value)
         except RecursionError:
@@ -362,10 +359,8 @@ class _ParquetTable(SourceTable):
             file_format.check_columns(path, self.columns)
             self._classes = _class_names(self._file.schema_arrow)
             if self._classes:
-                named_classes = "; ".join(f"{name}: {listed(names)}" for name, names in self._classes.items())
-                self.said = [
-                    f"Numbers of classes are read as the names that the file gives: {named_classes}."
-                ]
+                classes = "; ".join(f"{name}: {listed(names)}" for name, names in self._classes.items())
+                self.said = [f"Numbers of classes are read as the names that the file gives: {classes}."]
             self.of_bytes = {field.name for field in self._file.schema_arrow if holds_bytes(field.type)}
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error

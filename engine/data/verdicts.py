@@ -29,7 +29,7 @@ from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, finite_number, look_into, meanings_of, said_meanings
 from engine.data.column_guess import guess_columns
-from engine.data.column_words import is_id
+from engine.data.column_words import EXPLANATIONS, is_id, plain_name
 from engine.data.dataset import Dataset, check_id
 from engine.data.file_format import FileFormat
 from engine.data.file_kinds import expecting
@@ -256,7 +256,9 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
     if len(labels) != 1:
         raise _ask(sample, "holds no texts, and which column holds verdicts is not known")
     own_id = guess.map.source_of.get(ID, "")
-    sources = {_OVERALL + _LABEL: labels[0], **({ID: own_id} if own_id else {})}
+    explains = next((name for name in sample.columns if plain_name(name) in EXPLANATIONS), "")
+    sources = {ID: own_id, _OVERALL + _LABEL: labels[0], _OVERALL + _EXPLANATION: explains}
+    sources = {name: source for name, source in sources.items() if source}
     return ColumnMap.of(sources, meanings_of(sample.values(labels[0]) or {}) or {})
 
 

@@ -60,9 +60,8 @@ class SourceField(ComboBox):
         self.setEditable(True)
         self.setInsertPolicy(QtWidgets.QComboBox.InsertPolicy.NoInsert)
         narrow(self)
-        name(
-            self, f"Column of the file for {words(target)}", "Choose a column of the file, or write a source"
-        )
+        what = "Choose a column of the file, or write a source"
+        name(self, f"Column of the file for {words(target)}", what)
         self.addItem(self._nothing, "")
         for offer in offers:
             self.addItem(one_line(offer), offer)
@@ -122,9 +121,9 @@ class AnnotatorsButton(MenuButton):
 
     def _chosen(self) -> list[str]:
         source = self._field.source
-        return (
-            [source] if source in self._columns else [one for one in column_map.annotators_of(source) if one]
-        )
+        if source in self._columns:
+            return [source]
+        return [one for one in column_map.annotators_of(source) if one]
 
     def _choose(self, column: str, on: bool) -> None:
         others = [one for one in self._chosen() if one != column]
@@ -246,8 +245,7 @@ class LabelFields(QtWidgets.QWidget):
         """One choice for all values of a scale: which end means that A is better; the middle is a tie."""
         box = ComboBox()
         name(box, "Which end of the scale means that response A is better")
-        for title in ("Which end is A?", f"{scale[0]} is A", f"{scale[-1]} is A"):
-            box.addItem(title)
+        box.addItems(["Which end is A?", f"{scale[0]} is A", f"{scale[-1]} is A"])
         box.activated.connect(lambda index: self._choose_all(scale[::-1] if index == 2 else scale, index))
         for column, part in enumerate((plain_label("Scale"), box)):
             self._grid.addWidget(part, 0, column)
@@ -291,7 +289,9 @@ _OF_ROWS = {"annotator": "Annotator", "omit": "Does not count"}
 _CANDIDATES = {"candidate_a": "Candidate A", "candidate_b": "Candidate B"}
 _OF_RANKED = {"candidate_a": "Chosen: candidate", "candidate_b": "Rejected: candidate"}
 _OF_KIND: Sequence[Mapping[str, str]] = (_OUTPUTS, _RANKED, _SEVERAL)
+_KINDS = ("Response A and response B", "A chosen and a rejected response", "Responses with scores")
 _SEVERAL_KIND = _OF_KIND.index(_SEVERAL)
+_TOO_MANY = "Too many values to name: choose another column, or write a comparison (1.5>score)."
 _LONGEST_NAME = 24  # characters of a criterion beside its field
 _WHAT = (
     "The columns of this file have other names than a dataset's. Choose the columns of the instruction"
@@ -384,21 +384,13 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
 
     def _why_again(self) -> QtWidgets.QWidget:
         first, *more = self.request.problem.splitlines()
-        shown = [first, *more[:_MOST_PROBLEMS]]
-        if len(more) > _MOST_PROBLEMS:
-            shown.append(f"  and {len(more) - _MOST_PROBLEMS:,} more.")
-        text = plain_label(visible("\n".join(map(one_line, shown))))
+        text = plain_label(visible("\n".join(map(one_line, (first, *_first_lines(more, "  "))))))
         set_role(text, "warning")
         return text
 
     def _make_fields(self, foreign: Foreign) -> None:
         self.kind = ComboBox()
-        for title in (
-            "Response A and response B",
-            "A chosen and a rejected response",
-            "Responses with scores",
-        ):
-            self.kind.addItem(title)
+        self.kind.addItems(_KINDS)
         name(self.kind, "What the file has of each item")
         parts = {
             "item": _ITEM,
@@ -410,32 +402,21 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
             "rows": _OF_ROWS,
             "others": self._others,
         }
-        self.fields = {
-            part: SourceFields(targets, foreign.offers, foreign.of_labels) for part, targets in parts.items()
-        }
+        for part, targets in parts.items():
+            self.fields[part] = SourceFields(targets, foreign.offers, foreign.of_labels)
         self._drawn = hint(
             "It is drawn at random which of the two is A, so that the better one has no fixed position."
         )
         self._values = heading("What the labels mean")
-        self._too_many = label("", "warning")
+        self._too_many = label(_TOO_MANY, "warning")
         self._fold = Fold("Other criteria", self.fields["others"])
         self._fold.setVisible(bool(self._others))
         for widget in (
-            heading("Columns"),
-            self.fields["item"],
-            self.kind,
-            self.fields["outputs"],
-            self.fields["ranked"],
-            self.fields["several"],
+            *(heading("Columns"), self.fields["item"], self.kind),
+            *(self.fields[part] for part in ("outputs", "ranked", "several")),
             self._drawn,
-            self.fields["candidates"],
-            self.fields["overall"],
-            self.fields["rows"],
-            self._values,
-            self.labels,
-            self._too_many,
-            self._fold,
-            hint(_HOW),
+            *(self.fields[part] for part in ("candidates", "overall", "rows")),
+            *(self._values, self.labels, self._too_many, self._fold, hint(_HOW)),
         ):
             self._column.addWidget(widget)
         self._column.addStretch(1)
@@ -455,9 +436,8 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         for part in self.fields.values():
             part.show_sources(sources, {} if self.request.columns else foreign.confidence)
             part.changed.connect(self._rest.start)
-        self._fold.set_open(
-            any(self.fields["others"].sources.values()) or OVERALL not in self.request.rubric.names
-        )
+        others = any(self.fields["others"].sources.values())
+        self._fold.set_open(others or OVERALL not in self.request.rubric.names)
         self.kind.currentIndexChanged.connect(self._show_kind)
         self.kind.currentIndexChanged.connect(self._rest.start)
         self.labels.changed.connect(self._rest.start)
@@ -500,21 +480,14 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
             self._read()
             return
         self._too_many.setVisible(preview.values is None)
-        self._too_many.setText(
-            "Too many values to name: choose another column, or write a comparison (1.5>score)."
-        )
         titles = {**_ITEM, **_OUTPUTS, **_CANDIDATES, **self._main, **self._others}
-        items = (
-            f"Item {number}\n{_in_words(item, titles)}" for number, item in enumerate(preview.items, start=1)
-        )
+        numbered = enumerate(preview.items, start=1)
+        items = (f"Item {number}\n{_in_words(item, titles)}" for number, item in numbered)
         self.items.setPlainText(visible("\n\n".join(items)))
         unsaid = [f"unknown label {quoted(value)}: choose its meaning." for value in self.labels.unsaid]
         problems = [*unsaid, *preview.problems]
-        shown = problems[:_MOST_PROBLEMS]
-        if len(problems) > _MOST_PROBLEMS:
-            shown.append(f"and {len(problems) - _MOST_PROBLEMS:,} more.")
         if problems:
-            self._say("\n".join(shown), "warning")
+            self._say("\n".join(_first_lines(problems)), "warning")
         elif preview.doubts:
             self._say("Is it read right?\n" + "\n".join(preview.doubts[:_MOST_PROBLEMS]), "warning")
         else:
@@ -561,6 +534,11 @@ class ColumnAsker(QObject):
         dialog.rejected.connect(request.left)
         self.dialog = dialog
         dialog.open()
+
+
+def _first_lines(lines: Sequence[str], indent: str = "") -> list[str]:
+    more = [f"{indent}and {len(lines) - _MOST_PROBLEMS:,} more."] if len(lines) > _MOST_PROBLEMS else []
+    return [*lines[:_MOST_PROBLEMS], *more]
 
 
 def _label_columns(rubric: Rubric) -> tuple[dict[str, str], dict[str, str]]:

@@ -165,7 +165,7 @@ class RubricChoice(QWidget):
             file = next((file for file in self._found.files if file.rubric == self._offered), None)
             self._current.choose(self._offered, file.path if file else None)
         elif dataset is not None:
-            self._drafting.start(prompt_jobs.draft_of(_columns(dataset), dataset.path.stem))
+            self._drafting.start(prompt_jobs.draft_of(dataset.label_names, dataset.path.stem))
 
     @Slot(object)
     def _take_draft(self, draft: Rubric | None) -> None:
@@ -256,12 +256,7 @@ class RubricChoice(QWidget):
             model.item(self.field.count() - 1).setEnabled(False)
 
 
-def _columns(dataset: "Dataset") -> tuple[str, ...]:
-    mapped = [ours for ours, theirs in dataset.columns.sources if theirs] if dataset.columns else []
-    found = (*dataset.file_columns, *dataset.table.column_names, *dataset.other_columns, *mapped)
-    return tuple(dict.fromkeys(found))
-
-
 def _own_criteria(dataset: "Dataset") -> list[str]:
-    named = (column.removesuffix(_LABELS) for column in _columns(dataset) if column.endswith(_LABELS))
+    """The criteria that a dataset has columns of labels for."""
+    named = (column.removesuffix(_LABELS) for column in dataset.label_names if column.endswith(_LABELS))
     return [criterion for criterion in named if criterion.isidentifier()]

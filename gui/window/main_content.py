@@ -156,10 +156,7 @@ class MainContent(QObject):
             FileKind.DATASET: ("Open as dataset", self.datasets.open),
             FileKind.RUN_DATA: ("Open as dataset", self.datasets.open),
             FileKind.SUBMISSION: ("Open as submission", self.submissions.open),
-            FileKind.VERDICTS: (
-                "Add on Compare",
-                at(PageName.COMPARE, lambda path: choosing.add_files([path])),
-            ),
+            FileKind.VERDICTS: ("Add on Compare", at(PageName.COMPARE, add)),
             FileKind.CALIBRATION: ("Load as calibration", at(PageName.RESULTS, calibration)),
             FileKind.RECIPE: ("Use as judge configuration", at(PageName.JUDGE, judge.use_recipe)),
             FileKind.RUBRIC: ("Open as rubric", at(PageName.JUDGE, judge.settings.rubric.open_named)),

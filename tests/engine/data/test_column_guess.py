@@ -98,7 +98,6 @@ def test_two_responses_and_who_won_are_read(shape: Shape, expected: list[str], t
         (shapes.mt_bench, ("alpaca-13b", "gpt-4")),
         (shapes.arena, ("vicuna-13b", "koala-13b")),
         (shapes.kaggle_arena, ("gpt-4-1106-preview", "gpt-4-0613")),
-        (shapes.panda_lm, ("opt-7b", "pythia-6.9b")),
         (shapes.ultra_feedback, ("model-0", "model-1")),
     ],
 )

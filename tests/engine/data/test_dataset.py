@@ -236,7 +236,7 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
             "id\tinstruction\tOutput A\toutput_b\n1\t\t\t\n1\t\t\t\n",
             [
                 "no column 'output_a'. The nearest is 'Output A'. "
-                "Columns found: 'id', 'instruction', 'Output A', 'output_b'.",
+                "Columns found: 'id', 'instruction', 'Output A', 'output_b'."
             ],
         ),
         (
@@ -267,9 +267,7 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
         (
             "x.jsonl",
             '{"id": null, "prompt": "", "output_a": "", "output_b": ""}',
-            [
-                "no column 'instruction'. Columns found: 'id', 'prompt', 'output_a', 'output_b'.",
-            ],
+            ["no column 'instruction'. Columns found: 'id', 'prompt', 'output_a', 'output_b'."],
         ),
         (
             "x.csv",

@@ -10,6 +10,7 @@ from engine.core.rubric import ELOQUENT
 from engine.data.catalogue import Known, every_known
 from engine.data.dataset import load_dataset
 from engine.data.reading import FirstItem, report_on
+from engine.data.rubrics.files import criteria_of_columns
 
 ALL = [pytest.param(known, id=known.slug) for known in every_known()]
 OF_PAIRS = [pytest.param(known, id=known.slug) for known in every_known() if known.kind == "pairs"]
@@ -80,3 +81,10 @@ def test_it_is_loaded_as_it_is_reported(known: Known, tmp_path: Path) -> None:
             gold = item.gold.get(name, Gold())
             assert gold.label == (first.labels.get(name) or None)
             assert {**gold.annotators} == {**first.annotators.get(name, {})}
+
+
+def test_columns_that_are_read_name_no_further_criteria(tmp_path: Path) -> None:
+    (known,) = (known for known in every_known() if known.slug == "helpsteer3-preference")
+    dataset = load_dataset(written(known, tmp_path))
+    assert criteria_of_columns(dataset.label_names) == ["overall_quality"]
+    assert {"domain", "language"} <= {*dataset.label_names}

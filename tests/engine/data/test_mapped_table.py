@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -16,8 +16,10 @@ from engine.core.items import Preference
 from engine.data.dataset import Dataset, load_dataset
 
 TEXTS = some.text(some.characters(codec="utf-8"))
-COLUMNS = ColumnMap.of({"id": "uid", "instruction": "prompt", "output_a": "one", "output_b": "two"})
+SIDES = {"instruction": "prompt", "output_a": "one", "output_b": "two"}
+COLUMNS = ColumnMap.of({"id": "uid", **SIDES})
 RANKED = ColumnMap.of({"instruction": "prompt", "chosen": "good", "rejected": "bad"})
+TEXTS_OF_ONE = {"prompt": "q", "one": "a", "two": "b"}
 
 Save = Callable[[str, bytes], Path]
 
@@ -25,6 +27,15 @@ Save = Callable[[str, bytes], Path]
 def lines(path: Path, *records: Mapping[str, object]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
+
+
+def mapped(
+    folder: Path,
+    records: Iterable[Mapping[str, object]],
+    sources: Mapping[str, str],
+    labels: Mapping[str, str] | None = None,
+) -> Dataset:
+    return load_dataset(lines(folder / "x.jsonl", *records), columns=ColumnMap.of(sources, labels))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -44,15 +55,9 @@ def test_a_mapped_file_gives_exactly_the_texts_of_its_cells(
 
 
 def test_columns_that_are_not_named_are_those_of_our_names(tmp_path: Path) -> None:
-    record = {
-        "uid": "7",
-        "instruction": "q",
-        "output_a": "a",
-        "output_b": "b",
-        "safety_preference": "A",
-        "x": 1,
-    }
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", record), columns=ColumnMap.of({"id": "uid"}))
+    texts = {"instruction": "q", "output_a": "a", "output_b": "b"}
+    record = {"uid": "7", **texts, "safety_preference": "A", "x": 1}
+    dataset = mapped(tmp_path, [record], {"id": "uid"})
     assert dataset[0].gold["safety"].label is Preference.A
     assert dataset.table.column_names == ["id", "instruction", "output_a", "output_b", "safety_preference"]
     assert any("'x'" in notice for notice in dataset.notices)
@@ -60,9 +65,8 @@ def test_columns_that_are_not_named_are_those_of_our_names(tmp_path: Path) -> No
 
 
 def test_rows_without_an_id_are_numbered(tmp_path: Path) -> None:
-    records = [{"prompt": "q", "one": "a", "two": "b"}] * 3
-    columns = ColumnMap.of({"instruction": "prompt", "output_a": "one", "output_b": "two"})
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=columns)
+    records = [{**TEXTS_OF_ONE}] * 3
+    dataset = mapped(tmp_path, records, SIDES)
     assert dataset.ids == ["1", "2", "3"]
     assert "No id column: the items are numbered in the order of the file." in dataset.notices
 
@@ -98,17 +102,11 @@ def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) 
     [
         ({"instruction": "prompt", "output_a": "one"}, "'output_b' has no column."),
         (
-            {"instruction": "nope", "output_a": "one", "output_b": "two"},
+            {**SIDES, "instruction": "nope"},
             "instruction: the file has no column 'nope'. Columns found: 'uid', 'prompt', 'one', 'two'.",
         ),
         (
-            {
-                "instruction": "prompt",
-                "output_a": "one",
-                "output_b": "two",
-                "chosen": "one",
-                "rejected": "two",
-            },
+            {**SIDES, "chosen": "one", "rejected": "two"},
             "name either output_a and output_b, or chosen and rejected, or output and score.",
         ),
         ({"instruction": "prompt", "chosen": "one"}, "'rejected' has no column."),
@@ -117,7 +115,7 @@ def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) 
 def test_a_map_that_does_not_fit_the_file_is_refused(
     tmp_path: Path, columns: dict[str, str], problem: str
 ) -> None:
-    path = lines(tmp_path / "x.jsonl", {"uid": 1, "prompt": "q", "one": "a", "two": "b"})
+    path = lines(tmp_path / "x.jsonl", {"uid": 1, **TEXTS_OF_ONE})
     with pytest.raises(ColumnsError) as caught:
         load_dataset(path, columns=ColumnMap.of(columns))
     assert caught.value.problems == (problem,)
@@ -126,17 +124,14 @@ def test_a_map_that_does_not_fit_the_file_is_refused(
 def test_problems_name_the_columns_of_the_file(tmp_path: Path) -> None:
     path = lines(
         tmp_path / "x.jsonl",
-        {"uid": "1", "prompt": "q", "one": "a", "two": "b", "w": "left"},
-        {"uid": "1", "prompt": "q", "one": "a", "two": "b", "w": "best"},
+        {"uid": "1", **TEXTS_OF_ONE, "w": "left"},
+        {"uid": "1", **TEXTS_OF_ONE, "w": "best"},
         {"uid": "3", "prompt": "q", "one": "a", "w": ""},
     )
     sources = COLUMNS.source_of | {"overall_quality_preference": "w"}
     with pytest.raises(ColumnsError) as caught:
         load_dataset(path, columns=ColumnMap.of(sources, {"left": "A"}))
-    assert caught.value.problems == (
-        "line 2, w: unknown label 'best'.",
-        "line 3: no 'two'.",
-    )
+    assert caught.value.problems == ("line 2, w: unknown label 'best'.", "line 3: no 'two'.")
     assert "'best' (1 time): label values: best=…,left=A" in str(caught.value.hint)
 
 
@@ -191,13 +186,7 @@ def test_labels_of_ranked_responses_follow_them_to_their_places(tmp_path: Path) 
 
 # Several annotators of one label
 
-OF_TWO = {
-    "instruction": "prompt",
-    "output_a": "one",
-    "output_b": "two",
-    "safety_preference": "ann|ben|cem",
-    "relevance_preference": "r1|r2",
-}
+OF_TWO = {**SIDES, "safety_preference": "ann|ben|cem", "relevance_preference": "r1|r2"}
 VALUES = {"1": "A", "2": "B", "0": "tie", "x": ""}
 
 
@@ -224,11 +213,8 @@ def test_the_majority_of_the_annotators_is_the_human_label(
     tmp_path: Path, row: str, label: str | None, said: Mapping[str, str]
 ) -> None:
     gold = annotated(tmp_path, f"{row},,,")[0].gold
-    assert (gold["safety"].label, gold["safety"].annotators, gold["safety"].explanation) == (
-        label,
-        said,
-        None,
-    )
+    safety = gold["safety"]
+    assert (safety.label, safety.annotators, safety.explanation) == (label, said, None)
     assert "relevance" not in gold
 
 
@@ -262,11 +248,8 @@ def test_a_file_may_name_the_annotators_of_a_label_by_itself(tmp_path: Path) -> 
     assert (two.gold["safety"].label, two.gold["safety"].annotators) == (None, {"B|en": "both_bad"})
     assert not three.gold
     dataset = load_dataset(path)
-    assert (dataset.columns, dataset.other_columns, dataset.notices[0]) == (
-        None,
-        (),
-        "1 instruction occurs more than once.",
-    )
+    assert (dataset.columns, dataset.other_columns) == (None, ())
+    assert dataset.notices[0] == "1 instruction occurs more than once."
     path.write_text(f"{OWN_NAMES.replace('preference,', 'x,', 1)}1,q,a,b,B,A,A\n")
     assert load_dataset(path)[0].gold["safety"].label == "A"  # what most of them say
     path.write_text(f"{OWN_NAMES}1,q,a,b,B,A,perhaps\n")
@@ -276,9 +259,8 @@ def test_a_file_may_name_the_annotators_of_a_label_by_itself(tmp_path: Path) -> 
 
 def test_the_hash_of_a_dataset_is_that_without_annotators(tmp_path: Path) -> None:
     one = annotated(tmp_path, "1,1,1,2,2,")
-    other = annotated(
-        tmp_path, "1,1,1,2,2,", sources={**OF_TWO, "safety_preference": "", "relevance_preference": "r1"}
-    )
+    sources = {**OF_TWO, "safety_preference": "", "relevance_preference": "r1"}
+    other = annotated(tmp_path, "1,1,1,2,2,", sources=sources)
     assert one.hash == other.hash
 
 
@@ -308,9 +290,8 @@ def test_values_of_annotators_without_a_meaning_are_counted(tmp_path: Path) -> N
     with pytest.raises(ColumnsError) as caught:
         annotated(tmp_path, "1,7,7,,,", "7,1,1,,8,")
     assert caught.value.problems[0] == "line 2, ben: unknown label '7'."
-    assert "for '7' (3 times), '8' (1 time): label values: 0=tie,1=A,2=B,7=…,8=…,x=none" in str(
-        caught.value.hint
-    )
+    asked = "for '7' (3 times), '8' (1 time): label values: 0=tie,1=A,2=B,7=…,8=…,x=none"
+    assert asked in str(caught.value.hint)
 
 
 def test_annotators_of_ranked_responses_follow_them_to_their_place(tmp_path: Path) -> None:
@@ -318,8 +299,7 @@ def test_annotators_of_ranked_responses_follow_them_to_their_place(tmp_path: Pat
         {"prompt": f"q{n}", "good": f"better {n}", "bad": f"worse {n}", "p": "A", "q": "tie", "r": "A"}
         for n in range(20)
     ]
-    columns = ColumnMap.of({**RANKED.source_of, "safety_preference": "p|q|r"})
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=columns)
+    dataset = mapped(tmp_path, records, {**RANKED.source_of, "safety_preference": "p|q|r"})
     assert {item.output_a[:6] for item in dataset} == {"better", "worse "}
     for item in dataset:
         better = Preference.A if item.output_a.startswith("better") else Preference.B
@@ -329,9 +309,7 @@ def test_annotators_of_ranked_responses_follow_them_to_their_place(tmp_path: Pat
 
 def scored(tmp_path: Path, columns: Mapping[str, str], *records: Mapping[str, object]) -> list[str]:
     """The pairs that some records give, each written as what is better and what is worse, or not, of them."""
-    dataset = load_dataset(
-        lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of({"instruction": "q", **columns})
-    )
+    dataset = mapped(tmp_path, records, {"instruction": "q", **columns})
     found = []
     for item in dataset:
         sides = [item.output_a, item.output_b]
@@ -383,11 +361,9 @@ def test_each_annotator_of_a_list_counts_once_however_many_rows_name_them(tmp_pa
         {"q": f"q{n}", "one": "x", "two": "y", "votes": [{"who": who, "is": label} for who, label in votes]}
         for n, votes in enumerate(said)
     ]
-    columns = {
-        **{"instruction": "q", "output_a": "one", "output_b": "two"},
-        **{"overall_quality_preference": "votes[].is", "annotator": "votes[].who"},
-    }
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(columns))
+    labels = {"overall_quality_preference": "votes[].is", "annotator": "votes[].who"}
+    columns = {**SIDES, "instruction": "q", **labels}
+    dataset = mapped(tmp_path, records, columns)
     assert dataset[2].gold["overall_quality"].annotators == {"ada": Preference.A, "ben": Preference.B}
     assert dataset[2].gold["overall_quality"].label is None
 
@@ -395,26 +371,19 @@ def test_each_annotator_of_a_list_counts_once_however_many_rows_name_them(tmp_pa
 def test_messages_of_trees_are_responses_to_all_that_was_said_before(tmp_path: Path) -> None:
     columns = {"id": "m", "instruction": "text", "output": "text", "group": "above", "score": "-rank"}
     records: list[Mapping[str, object]] = [
-        *(
-            {"m": "c", "above": "a", "text": "worse", "rank": 1},
-            {"m": "a", "above": None, "text": "q", "rank": None},
-        ),
-        *(
-            {"m": "b", "above": "a", "text": "better", "rank": 0},
-            {"m": "d", "above": "b", "text": "and?", "rank": None},
-        ),
+        {"m": "c", "above": "a", "text": "worse", "rank": 1},
+        {"m": "a", "above": None, "text": "q", "rank": None},
+        {"m": "b", "above": "a", "text": "better", "rank": 0},
+        {"m": "d", "above": "b", "text": "and?", "rank": None},
         *({"m": f"e{n}", "above": "d", "text": f"{n}", "rank": n} for n in (1, 0)),
         *({"m": f"f{n}", "above": "b", "text": f"asked {n}", "rank": n} for n in (1, 0)),
         *({"m": f"g{n}", "above": "lost", "text": f"reply {n}", "rank": n} for n in (1, 0)),
         {"m": "loop", "above": "loop", "text": "x", "rank": 0},
     ]
-    path = lines(tmp_path / "x.jsonl", *records)
-    found = {item.instruction: item for item in load_dataset(path, columns=ColumnMap.of(columns))}
+    found = {item.instruction: item for item in mapped(tmp_path, records, columns)}
     assert list(found) == ["q", "User: q\n\nAssistant: better\n\nUser: and?"]
     for item, better in zip(found.values(), ("better", "0"), strict=True):
-        assert item.gold["overall_quality"].label is (
-            Preference.A if item.output_a == better else Preference.B
-        )
+        assert item.gold["overall_quality"].label == ("A" if item.output_a == better else "B")
 
 
 @pytest.mark.parametrize(
@@ -430,21 +399,20 @@ def test_what_two_texts_begin_with_was_asked_where_nothing_else_was(
     tmp_path: Path, one: str, other: str, found: tuple[str, str, str]
 ) -> None:
     columns = {"instruction": "x", "output_a": "x", "output_b": "y"}
-    (item,) = load_dataset(lines(tmp_path / "x.jsonl", {"x": one, "y": other}), columns=ColumnMap.of(columns))
+    (item,) = mapped(tmp_path, [{"x": one, "y": other}], columns)
     assert (item.instruction, item.output_a, item.output_b) == found
 
 
 @pytest.mark.parametrize("of_row", [True, False])
 def test_labels_of_one_annotator_an_item_are_its_labels(tmp_path: Path, of_row: bool) -> None:
     said = [("q1", "ann", "A"), ("q2", "ben", "B")]
-    of_texts = {"instruction": "q", "output_a": "one", "output_b": "two"}
     records: list[dict[str, object]] = []
     for q, who, label in said:
         vote = {"who": who, "is": label}
-        records.append({"q": q, "one": "x", "two": "y", **(vote if of_row else {"votes": [vote]})})
+        records.append({"prompt": q, "one": "x", "two": "y", **(vote if of_row else {"votes": [vote]})})
     place = "" if of_row else "votes[]."
-    columns = {**of_texts, "overall_quality_preference": f"{place}is", "annotator": f"{place}who"}
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(columns))
+    columns = {**SIDES, "overall_quality_preference": f"{place}is", "annotator": f"{place}who"}
+    dataset = mapped(tmp_path, records, columns)
     assert [item.gold["overall_quality"].label for item in dataset] == ["A", "B"]
 
 
@@ -458,7 +426,7 @@ def test_a_null_and_a_key_that_one_of_several_places_lacks_are_empty(tmp_path: P
         {"info": {"article": "Name a bird."}, "a": None, "b": {"text": "A wren."}},
     ]
     sources = {"instruction": "info.post+info.article", "output_a": "a.text", "output_b": "b.text"}
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    dataset = mapped(tmp_path, records, sources)
     found = [(item.instruction, item.output_a) for item in dataset]
     assert found == [("Name a tree.", "An oak."), ("Name a bird.", "")]
 
@@ -469,19 +437,14 @@ def test_of_the_entries_of_a_list_the_first_that_has_something_is_read(tmp_path:
         {"who": "ben", "result": []},
         {"who": {"id": 3, "email": "cem@x"}, "result": [{"value": {"choices": ["two"]}}]},
     ]
-    record = {"prompt": "q", "one": "a", "two": "b", "annotations": of_two}
-    columns = ColumnMap.of(
-        {
-            "instruction": "prompt",
-            "output_a": "one",
-            "output_b": "two",
-            "safety_preference": "annotations[].result[?].value.choices[0]",
-            "annotator": "annotations[].who",
-            "safety_explanation": "annotations[0].result[?].value.text[0]",
-        },
-        {"one": "A", "two": "B"},
-    )
-    gold = load_dataset(lines(tmp_path / "x.jsonl", record), columns=columns)[0].gold["safety"]
+    record = {**TEXTS_OF_ONE, "annotations": of_two}
+    sources = {
+        **SIDES,
+        "safety_preference": "annotations[].result[?].value.choices[0]",
+        "annotator": "annotations[].who",
+        "safety_explanation": "annotations[0].result[?].value.text[0]",
+    }
+    gold = mapped(tmp_path, [record], sources, {"one": "A", "two": "B"})[0].gold["safety"]
     assert gold.annotators == {"ann": "A", "cem@x": "B"}
     assert gold.explanation == "Right."
 
@@ -492,27 +455,16 @@ def test_a_list_of_labels_that_is_not_there_is_no_label(tmp_path: Path) -> None:
         {"prompt": f"q{n}", "one": "a", "two": "b", "answers": answers}
         for n, answers in enumerate((given, {}, None))
     ]
-    sources = {
-        "instruction": "prompt",
-        "output_a": "one",
-        "output_b": "two",
-        "overall_quality_preference": "answers.preference[].value",
-    }
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    sources = {**SIDES, "overall_quality_preference": "answers.preference[].value"}
+    dataset = mapped(tmp_path, records, sources)
     assert [[gold.label for gold in item.gold.values()] for item in dataset] == [["A"], [], []]
 
 
 def test_a_value_of_a_scale_may_have_a_meaning_of_its_own(tmp_path: Path) -> None:
     values = ("1.02", "1.9", "1.5", "0", "NaN")
     records = [{"prompt": f"q{at}", "one": "a", "two": "b", "p": value} for at, value in enumerate(values)]
-    sources = {
-        "instruction": "prompt",
-        "output_a": "one",
-        "output_b": "two",
-        "overall_quality_preference": "1.5>p",
-    }
-    columns = ColumnMap.of(sources, {"equal": "tie", "0": "tie"})
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=columns)
+    sources = {**SIDES, "overall_quality_preference": "1.5>p"}
+    dataset = mapped(tmp_path, records, sources, {"equal": "tie", "0": "tie"})
     found = [[gold.label for gold in item.gold.values()] for item in dataset]
     assert found == [["A"], ["B"], ["tie"], ["tie"], []]
 
@@ -544,7 +496,7 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
         "output": "completions[].completion@reply",
         "score": "completions[].score",
     }
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    dataset = mapped(tmp_path, records, sources)
     assert [item.instruction for item in dataset] == [
         "System: Be brief.\n\nUser: Name a tree.",
         "Name a bird.",
@@ -554,27 +506,21 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
 
 def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> None:
     rows = [("q1", "ann", "A"), ("q1", "ben", "B"), ("q2", "ann", "B"), ("q3", "ann", "A")]
-    records: list[Mapping[str, object]] = [
+    records = [
         {"prompt": q, "one": "a", "two": "b", "annotator": who, "label": label} for q, who, label in rows
     ]
-    sources = {
-        "instruction": "prompt",
-        "output_a": "one",
-        "output_b": "two",
-        "annotator": "annotator",
-        "safety_preference": "label",
-    }
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    sources = {**SIDES, "annotator": "annotator", "safety_preference": "label"}
+    dataset = mapped(tmp_path, records, sources)
     assert [item.gold["safety"].label for item in dataset] == [None, "B", "A"]
 
 
 def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_path: Path) -> None:
-    records: list[Mapping[str, object]] = [
+    records = [
         {"prompt": "q", "text": text, "points": points, "output": "No text.", "score": "no number"}
         for text, points in (("better", 2), ("worse", 1))
     ]
     sources = {"instruction": "prompt", "output": "text", "score": "points", "group": "prompt"}
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of(sources))
+    dataset = mapped(tmp_path, records, sources)
     assert [{item.output_a, item.output_b} for item in dataset] == [{"better", "worse"}]
 
 
@@ -582,11 +528,11 @@ def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_
 def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
     sources: dict[str, str], tmp_path: Path
 ) -> None:
-    records: list[Mapping[str, object]] = [
+    records = [
         {"prompt": f"q{at}", "one": "a", "two": "b", "who": "ann", "label": label, "labels": [label]}
         for at, label in enumerate("AB")
     ]
-    named = {"instruction": "prompt", "output_a": "one", "output_b": "two", "safety_preference": "label"}
-    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=ColumnMap.of({**named, **sources}))
+    named = {**SIDES, "safety_preference": "label"}
+    dataset = mapped(tmp_path, records, {**named, **sources})
     gold = [item.gold["safety"] for item in dataset]
     assert [(each.label, dict(each.annotators)) for each in gold] == [("A", {}), ("B", {})]

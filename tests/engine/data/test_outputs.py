@@ -11,7 +11,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from engine.core.column_map import RECORDS, ColumnMap
 from engine.core.errors import ColumnsError, InputError
+from engine.data.catalogue import Known, every_known
 from engine.data.column_content import look_into
 from engine.data.dataset import load_dataset
 from engine.data.outputs import Response, read_instructions, read_outputs
@@ -120,6 +122,16 @@ def test_published_shapes_are_read(
 ) -> None:
     read = read_outputs(saved(tmp_path / "my model.jsonl", ROWS[shape]))
     assert (read.candidate, read.responses[0], len(read.responses)) == (name, first, 4)
+
+
+@pytest.mark.parametrize(
+    "known", [pytest.param(known, id=known.slug) for known in every_known() if known.kind == "outputs"]
+)
+def test_known_outputs_are_read_as_they_are_known(known: Known, tmp_path: Path) -> None:
+    path = tmp_path / ("x.json" if RECORDS in known.columns else "x.jsonl")
+    path.write_text(known.rows.strip(), "utf-8")
+    wanted = {name: source for name, source in known.columns.items() if name != RECORDS}
+    assert read_outputs(path).columns == ColumnMap(tuple(wanted.items())).columns_text
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".json", ".jsonl", ".parquet", ".json.gz"])
@@ -269,10 +281,7 @@ def test_real_outputs_are_told_with_their_system(shared_data: Path, name: str) -
     ("change", "whose"),
     [
         (lambda row, _: row, "one candidate (m)"),
-        (
-            lambda row, number: {**row, "generator": f"m{number % 2}"},
-            "2 candidates (m0, m1) in long format",
-        ),
+        (lambda row, number: {**row, "generator": f"m{number % 2}"}, "2 candidates (m0, m1) in long format"),
         (
             lambda row, number: {"id": f"a{number}", "prompt": row["instruction"], "response": row["output"]},
             "one candidate",

@@ -167,10 +167,7 @@ def test_a_rare_value_is_chosen_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (
-            "subset=resoning",
-            "no item with subset = 'resoning'. Did you mean reasoning? There are chat",
-        ),
+        ("subset=resoning", "no item with subset = 'resoning'. Did you mean reasoning? There are chat"),
         ("subst=chat", "cannot be sliced by 'subst': it has no such column. Did you mean subset?"),
         ("chat", "'chat' is not a slice"),
         ("label=A", "no human labels for 'label'. Criteria with labels: none."),

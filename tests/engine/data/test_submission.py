@@ -251,13 +251,7 @@ def test_a_submission_with_the_ids_of_the_dataset_is_complete_whatever_they_look
         (["0", "1", "3"], ["ids missing (1 of 4): 2."]),
         (["0", "1", "2", "3", "x", "\x1b"], ["ids that are not in the dataset (2): x, '\\x1b'."]),
         (["0", "1", "2", "3", "3"], ["ids that occur more than once (1): 3."]),
-        (
-            ["0", "1", "2", "03"],
-            [
-                "ids missing (1 of 4): 3.",
-                "ids that are not in the dataset (1): 03.",
-            ],
-        ),
+        (["0", "1", "2", "03"], ["ids missing (1 of 4): 3.", "ids that are not in the dataset (1): 03."]),
     ],
 )
 def test_ids_are_checked_against_the_dataset(dataset: Dataset, ids: list[str], problems: list[str]) -> None:
