@@ -76,7 +76,8 @@ def holds_verdicts(sample: Sample) -> bool:
     known = known_as(sample)
     if known is not None:
         return known.kind == "verdicts"
-    named = any(is_id(name) for name in sample.columns)
-    said = any(may_be_label(sample, name) and not name.endswith("_preference") for name in sample.columns)
-    texts = [name for name in sample.columns if sample.holds_texts(name) and not is_id(name)]
-    return named and said and {*map(plain_name, texts)} <= {*EXPLANATIONS}
+    labels = [name for name in sample.columns if may_be_label(sample, name)]
+    others = [name for name in sample.columns if not is_id(name) and name not in labels]
+    texts = {plain_name(name) for name in others if sample.holds_texts(name)}
+    has_id, own = any(map(is_id, sample.columns)), any(name.endswith("_preference") for name in labels)
+    return has_id and bool(labels) and not own and texts <= {*EXPLANATIONS}

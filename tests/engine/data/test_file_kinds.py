@@ -51,6 +51,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     assert results is not None
     (folder / "data.tsv").write_text(TABLE)
     write_submission(folder / "labels.tsv", submission_of(results))
+    (folder / "verdicts.csv").write_text("id,verdict,reason\n1,A,It answers.\n2,tie,Both answer it.\n")
     write_results_csv(folder / "all.csv", results, GOLD)
     write_json(folder / "all.json", as_json(results, GOLD))
     neutral = Calibration(JUDGE, "", "", {"safety": NEUTRAL}, {})
@@ -67,7 +68,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     with RunStore(folder / "runs.sqlite") as store:
         store.annotate(1, new_override("1", "safety", B, None, "Ada"))
         save_annotation_file(folder / "people.json", annotation_file(store, 1))
-    names = "data.tsv labels.tsv all.csv all.json calibration.json recipe.json weights.json scores.json"
+    names = "data.tsv labels.tsv verdicts.csv all.csv all.json calibration.json recipe.json weights.json scores.json"
     found = [*names.split(), "compared.json", "own.toml", "model.bin", "people.json", "runs.sqlite"]
     return {kind: folder / name for kind, name in zip(FileKind, found, strict=True)}
 
