@@ -218,27 +218,27 @@ def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]
     """
     with expecting(path, FileKind.COMPARISONS):
         records = list(read_json_records(path))
-    problems: list[str] = []
-    comparisons = []
-    first_records: dict[str, int] = {}
-    for number, value in records:
-        if not isinstance(value, dict):
-            problems.append(f"record {number}: not an object.")
-            continue
-        given = value.get("id")
-        item_id = str(given) if isinstance(given, str) and given else None
-        place = f"record {number} (id {quoted(item_id)})" if item_id else f"record {number}"
-        if item_id is None:
-            problems.append(f"{place}: no id, or one that is neither text nor a number.")
-        elif (first := first_records.setdefault(item_id, number)) != number:
-            problems.append(f"{place}: the id is already used by record {first}.")
-        scores = {key: _scores(value, key, criteria, place, problems) for key in ("scores_a", "scores_b")}
-        comparisons.append({"id": item_id, **scores})
-    if problems:
-        raise InputError(path, problems, _HINT)
-    if not comparisons:
-        raise InputError(path, ["has no records."], _HINT)
-    return comparisons
+        problems: list[str] = []
+        comparisons = []
+        first_records: dict[str, int] = {}
+        for number, value in records:
+            if not isinstance(value, dict):
+                problems.append(f"record {number}: not an object.")
+                continue
+            given = value.get("id")
+            item_id = str(given) if isinstance(given, str) and given else None
+            place = f"record {number} (id {quoted(item_id)})" if item_id else f"record {number}"
+            if item_id is None:
+                problems.append(f"{place}: no id, or one that is neither text nor a number.")
+            elif (first := first_records.setdefault(item_id, number)) != number:
+                problems.append(f"{place}: the id is already used by record {first}.")
+            scores = {key: _scores(value, key, criteria, place, problems) for key in ("scores_a", "scores_b")}
+            comparisons.append({"id": item_id, **scores})
+        if problems:
+            raise InputError(path, problems, _HINT)
+        if not comparisons:
+            raise InputError(path, ["has no records."], _HINT)
+        return comparisons
 
 
 def _scores(

@@ -68,8 +68,16 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     with RunStore(folder / "runs.sqlite") as store:
         store.annotate(1, new_override("1", "safety", B, None, "Ada"))
         save_annotation_file(folder / "people.json", annotation_file(store, 1))
-    names = "data.tsv labels.tsv verdicts.csv all.csv all.json calibration.json recipe.json weights.json scores.json"
-    found = [*names.split(), "compared.json", "own.toml", "model.bin", "people.json", "runs.sqlite"]
+    names = "data.tsv labels.tsv verdicts.csv all.csv all.json calibration.json recipe.json weights.json"
+    found = [
+        *names.split(),
+        "scores.json",
+        "compared.json",
+        "own.toml",
+        "model.bin",
+        "people.json",
+        "runs.sqlite",
+    ]
     return {kind: folder / name for kind, name in zip(FileKind, found, strict=True)}
 
 
