@@ -252,7 +252,7 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
         raise single
     if not {*OUTPUTS} & {*guess.open} and INSTRUCTION not in guess.open:
         raise _ask(sample, "holds pairs of responses. Which column holds a judge's verdicts is not known")
-    labels = [name for name in sample.columns if may_be_label(sample, name)]
+    labels = [name for name in _possible(sample) if _says_labels(sample, name)]
     if len(labels) != 1:
         raise _ask(sample, "holds no texts, and which column holds verdicts is not known")
     own_id = guess.map.source_of.get(ID, "")
@@ -260,6 +260,12 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
     sources = {ID: own_id, _OVERALL + _LABEL: labels[0], _OVERALL + _EXPLANATION: explains}
     sources = {name: source for name, source in sources.items() if source}
     return ColumnMap.of(sources, meanings_of(sample.values(labels[0]) or {}) or {})
+
+
+def _says_labels(sample: Sample, name: str) -> bool:
+    """Whether a column holds verdicts as far as its name and its values say."""
+    says = meanings_of(sample.values(name) or {}) is not None and plain_name(name) not in _CONFIDENCES
+    return says or may_be_label(sample, name)
 
 
 def _with_column(sample: Sample, known: Known | None, column: JudgeColumn) -> ColumnMap:

@@ -378,7 +378,7 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         again = [self._why_again()] if self.request.problem else []
         in_column(hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
         letter = self.fontMetrics().averageCharWidth()
-        area.setMinimumWidth(letter * _FORM)
+        self._form.setMinimumWidth(letter * _FORM)  # the area is never narrower than its form
         across.setSizes([letter * _SIZE[0] * 5 // 11, letter * _SIZE[0] * 6 // 11])
         make_room(self, *_SIZE, _SHARE_OF_SCREEN)
 
