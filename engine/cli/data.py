@@ -17,6 +17,7 @@ from engine.cli.shared.console import (
     printable,
     table,
 )
+from engine.cli.shared.measure_arguments import add_judge_file, judge_column
 from engine.core.codec import plain
 from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns, targets
 from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
@@ -57,6 +58,7 @@ def check() -> Parser:
     arguments.flag(
         "--json", "print how the file is read as JSON: its shape, columns, questions, signs, items"
     )
+    add_judge_file(arguments)
     shared.add_columns(arguments, "dataset")
     return arguments
 
@@ -78,7 +80,7 @@ def _check(options: argparse.Namespace) -> int:
             raise
         except WrongKindError as error:
             if error.kind is FileKind.VERDICTS:
-                print(_describe_submission(read_system(options.file), options.file))
+                print(_describe_submission(read_system(options.file, judge_column(options)), options.file))
                 return DONE
             if error.kind is not FileKind.SUBMISSION:
                 raise

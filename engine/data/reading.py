@@ -33,7 +33,7 @@ from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_memory import remembered
 from engine.data.label_guess import may_be_label
 from engine.data.mapped_table import MappedTable
-from engine.data.recognition import known_as
+from engine.data.recognition import holds_verdicts, known_as
 from engine.data.signs import STRONG, ReadingSign, SignKind, Signs
 from engine.data.tables import open_table
 from engine.system.sandbox import sandboxed
@@ -124,7 +124,8 @@ def report_on(
             columns = guess.map
     columns = columns or ColumnMap()
     reading, questions = _reading(columns, guess)
-    shape, kind = (known.name, known.kind) if known is not None else (None, "pairs")
+    unknown_kind = "verdicts" if guess is not None and guess.open and holds_verdicts(sample) else "pairs"
+    shape, kind = (known.name, known.kind) if known is not None else (None, unknown_kind)
     report = FileReport(shape, kind, reading, columns.meaning_of, questions)
     if report.kind != "pairs":
         return report
