@@ -126,6 +126,8 @@ def report_on(
     reading, questions = _reading(columns, guess)
     unknown_kind = "verdicts" if guess is not None and guess.open and holds_verdicts(sample) else "pairs"
     shape, kind = (known.name, known.kind) if known is not None else (None, unknown_kind)
+    if kind == "verdicts":  # of which no texts are asked
+        questions = [each for each in questions if each.about != "column"]
     report = FileReport(shape, kind, reading, columns.meaning_of, questions)
     if report.kind != "pairs":
         return report
