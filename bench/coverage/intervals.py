@@ -82,6 +82,18 @@ def _share_held(random: np.random.Generator, world: World, share: float) -> bool
     return holds(intervals.share_interval(world.right(random, groups, share).tolist(), groups), share)
 
 
+@simulated(
+    "instructions",
+    Promise("a mean's interval, each instruction counted once"),
+    product([world for world in worlds() if world.uneven], (0.5, 0.8, 0.95)),
+    "{1:g}, {0}",
+)
+def _mean_by_instruction_held(random: np.random.Generator, world: World, share: float) -> bool:
+    groups = world.groups(random)
+    right = world.right(random, groups, share).tolist()
+    return holds(intervals.mean_by_group({"": right}, {"": groups}).ends, share)
+
+
 _SKEWED = {"like ROUGE-L": (1.2, 6.0), "like BERTScore": (120.0, 20.0)}
 """Beta distributions: as skewed as ROUGE-L, as much alike as BERTScore."""
 

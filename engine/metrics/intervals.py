@@ -5,6 +5,7 @@ Light, for judging prints intervals: SciPy is loaded once the first is computed.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from statistics import fmean
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -311,6 +312,22 @@ def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> 
     """The same of differences of shares: of values from -1 to 1."""
     found = OverInstructions.of(values, groups)
     return Estimate(_mean_of_means(values), found.difference_interval() if found else None)
+
+
+def mean_by_group(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
+    """The mean over names of the mean over groups of each one's mean: of values from 0 to 1, a group of six
+    counts as one of a single value.
+    """
+    means, named = {}, {}
+    for name, of_one in values.items():
+        of_group: dict[Hashable, list[float]] = {}
+        for group, value in zip(groups[name], of_one, strict=True):
+            of_group.setdefault(group, []).append(value)
+        means[name], named[name] = [*map(fmean, of_group.values())], [*of_group]
+    # As of differences: means vary less than shares do, whose interval would be too wide.
+    found = mean_difference(means, named)
+    ends = None if found.ends is None else (max(0.0, found.ends[0]), min(1.0, found.ends[1]))
+    return Estimate(found.value, ends)
 
 
 def _mean_of_means(values: Named) -> float:
