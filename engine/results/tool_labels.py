@@ -19,7 +19,7 @@ from engine.core.column_map import (
     ColumnMap,
     annotators_among,
 )
-from engine.core.errors import FileKind, Hint, InputError, Step
+from engine.core.errors import ColumnsError, FileKind, Hint, InputError, Step
 from engine.core.items import HumanLabel, digest, written_label
 from engine.core.rubric import Rubric
 from engine.data.column_content import look_into
@@ -42,12 +42,20 @@ def load_annotations(
     `by`: who labelled, where the file does not say it. `columns`: how it is read, where nobody knows that.
     SetupError where it cannot be read, InputError with what is not known of it.
     """
-    if kind_of(path) is FileKind.LABELS_OF_ANNOTATORS:
-        return load_annotation_file(path)
     with store.reading():
         run, hashes = store.run(run_id), store.content_hashes(run_id)
     rubric = run.identity.asked
-    slug, rows = _rows(path, rubric, columns)
+    try:
+        is_ours = kind_of(path) is FileKind.LABELS_OF_ANNOTATORS
+        slug, rows = ("", []) if is_ours else _rows(path, rubric, columns)
+    except ColumnsError:
+        raise
+    except InputError as error:
+        first, *more = error.problems
+        said = f"is no annotation file; read as another tool's labels: {first}"
+        raise InputError(path, [said, *more], error.hint) from error
+    if is_ours:
+        return load_annotation_file(path)
     facts = RunFacts(path.name, "", tuple(rubric.names), path.name, "")
     made = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)  # the same again, if it is imported again
     items: dict[str, str] = {}
@@ -80,7 +88,7 @@ def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> tuple[str, l
     elif columns is None and (columns := remembered(sample.file_columns)) is None:
         guess = guess_columns(sample, rubric)
         if guess.open:
-            raise InputError(path, ["is no annotation file, nor labels of pairs of responses."], _NAME_THEM)
+            raise InputError(path, ["holds no labels of pairs of responses."], _NAME_THEM)
         columns = guess.map
     texts = known is None or known.kind == "pairs"
     sources = columns.source_of

@@ -120,7 +120,7 @@ def test_what_is_out_of_date_is_written_again_once(
     ("words", "problem"),
     [
         (("--dataset", "gone.tsv"), "is of data.tsv; gone.tsv is not there"),
-        (("--model", "./gone.gguf"), "was judged by demo; gone.gguf is missing"),
+        (("--model", "./gone.gguf"), "gone.gguf: there is no such file in"),
         (("--model", "gone.gguf"), "gone.gguf: there is no such file here, and no model"),
         (("--few-shot", 2), "--few-shot without --examples"),
         (("--few-shot-selection", "nearest"), "--few-shot-selection without --examples"),

@@ -55,6 +55,7 @@ ERRORS = [
     errors.SetupError("a problem", HINT),
     errors.InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], HINT),
     errors.ColumnsError(Path("a.tsv"), ["one"], HINT, foreign=True, unknown=["x"]),
+    errors.JudgeColumnError(Path("a.tsv"), ["one"], HINT),
     errors.WrongKindError(Path("a.tsv"), errors.FileKind.MODEL, errors.FileKind.DATASET),
     errors.ModelFileError("a problem", HINT),
     errors.NoRoomError("a problem", HINT),
