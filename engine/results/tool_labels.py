@@ -52,8 +52,8 @@ def load_annotations(
         raise
     except InputError as error:
         first, *more = error.problems
-        said = f"is no annotation file; read as another tool's labels: {first}"
-        raise InputError(path, [said, *more], error.hint) from error
+        first = f"is no annotation file; read as another tool's labels: {first}"
+        raise InputError(path, [first, *more], error.hint) from error
     if is_ours:
         return load_annotation_file(path)
     facts = RunFacts(path.name, "", tuple(rubric.names), path.name, "")
