@@ -6,7 +6,7 @@ know: what they are compared with.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -58,14 +58,22 @@ class VerdictOf:
     exchanged: str = ""
     candidates: tuple[str, str] | None = None
 
+    @property
+    def turned(self) -> "VerdictOf":
+        """The same with the responses exchanged."""
+        return VerdictOf(self.exchanged, self.texts, self.candidates and self.candidates[::-1])
+
 
 @dataclass(frozen=True)
 class Verdicts(Submission):
-    """`subjects`: by id of a row. `said`: how the file was read, in sentences. `called`: the judge's name."""
+    """`subjects`: by id of a row. `said`: how the file was read, in sentences. `called`: the judge's name.
+    `numbered`: the file has no ids, those of its rows are their numbers.
+    """
 
     subjects: Mapping[str, VerdictOf] = field(default_factory=dict)
     said: tuple[str, ...] = ()
     called: str = ""
+    numbered: bool = False
 
 
 def read_system(path: Path, column: JudgeColumn = NO_COLUMN) -> Submission:
@@ -109,38 +117,73 @@ def _possible(sample: Sample) -> list[str]:
 
 
 def placed(submission: Submission, dataset: Dataset) -> Submission:
-    """The same with the ids of a dataset: found by id, by id and candidates, or by the texts, and exchanged
-    where the dataset has the responses exchanged. A submission without these is given back as it is.
+    """The same with the ids of a dataset: found by the texts where the file has them, else by id (and
+    candidates); exchanged where the dataset has the responses exchanged. A row that is of other texts or
+    candidates than the item of its id gets an id that says so. A submission without these is given back as it
+    is. InputError for several verdicts on one item.
     """
     if not isinstance(submission, Verdicts) or not submission.subjects:
         return submission
-    ids = set(dataset.ids)
-    by_texts = {item.content_hash: item.id for item in dataset} if _by_texts(submission, ids) else {}
-    candidates = _candidates(dataset)
-    rows, subjects = [], {}
+    hold_texts = any(of.texts for of in submission.subjects.values())
+    find = _by_texts(submission, dataset) if hold_texts else _by_candidates(dataset)
+    rows, subjects, numbers = [], {}, Counter[str]()
     for row in submission.rows:
         of = submission.subjects[row.id]
-        item_id = _item_id(row.id, of, ids, by_texts)
-        turned = item_id == by_texts.get(of.exchanged) != by_texts.get(of.texts)
-        if of.candidates is not None and (written := candidates.get(item_id)) is not None:
-            turned = of.candidates == (written[1], written[0]) and of.candidates != written
+        item_id, turned = find(row.id, of)
         rows.append(SubmissionRow(item_id, _turned(row.predictions) if turned else row.predictions))
-        subjects[item_id] = of
-    return replace(submission, rows=tuple(rows), subjects=subjects)
+        subjects[item_id] = of.turned if turned else of
+        numbers[item_id] += 1
+    if several := [item_id for item_id, number in numbers.items() if number > 1]:
+        found = f"has several verdicts on one item of {dataset.name}: {listed(several)}."
+        raise InputError(submission.path, [found], "Keep one of them, for instance those of one annotator.")
+    return replace(submission, rows=tuple(rows), subjects=subjects, numbered=False)
 
 
-def _by_texts(submission: Verdicts, ids: Collection[str]) -> bool:
-    """Whether its rows are found by their texts: none by its id, but that may be a mere number of a row."""
-    hold_texts = any(of.texts for of in submission.subjects.values())
-    return hold_texts and not all(row.id in ids for row in submission.rows)
+_Find = Callable[[str, VerdictOf], tuple[str, bool]]
 
 
-def _item_id(own: str, of: VerdictOf, ids: Collection[str], by_texts: Mapping[str, str]) -> str:
-    found = by_texts.get(of.texts) or by_texts.get(of.exchanged)
-    if found is None and own not in ids and of.candidates is not None:
+def _by_texts(submission: Verdicts, dataset: Dataset) -> _Find:
+    """The id of an item, and whether it has the responses exchanged. The number of a row is no id."""
+    contents = {item.id: item.content_hash for item in dataset}
+
+    def is_own(own: str, of: VerdictOf) -> bool:
+        return not submission.numbered and contents.get(own) in (of.texts, of.exchanged)
+
+    taken = {row.id for row in submission.rows if is_own(row.id, submission.subjects[row.id])}
+    free: dict[str, list[str]] = {}  # several items may have the same texts: each gets a row
+    for item_id, content in contents.items():
+        free.setdefault(content, []).extend([item_id] if item_id not in taken else [])
+
+    def find(own: str, of: VerdictOf) -> tuple[str, bool]:
+        if is_own(own, of):
+            return own, contents[own] != of.texts
+        content = of.texts if of.texts in free else of.exchanged
+        if content in free:
+            ids = free[content]
+            found = ids.pop(0) if len(ids) > 1 else next(iter(ids), own)
+            return found, content != of.texts
+        if submission.numbered:
+            return f"row {own}", False
+        return (f"{own} (other texts)" if own in contents else own), False
+
+    return find
+
+
+def _by_candidates(dataset: Dataset) -> _Find:
+    """The same for a file without texts."""
+    ids, candidates = {*dataset.ids}, _candidates(dataset)
+
+    def find(own: str, of: VerdictOf) -> tuple[str, bool]:
+        if of.candidates is None:
+            return own, False
         paired = _BETWEEN.join((own, *sorted(of.candidates)))
-        return paired if paired in ids else own
-    return found or own
+        item_id = paired if own not in ids and paired in ids else own
+        written = candidates.get(item_id)
+        if written is not None and {*written} != {*of.candidates}:
+            return paired, False  # of other candidates
+        return item_id, written is not None and written != of.candidates
+
+    return find
 
 
 def _candidates(dataset: Dataset) -> Mapping[str, tuple[str, str]]:
@@ -188,8 +231,12 @@ def _read(path: Path, column: JudgeColumn) -> Verdicts:
         raise table.no_rows()
     read_as = [f"{path.name} is read as {known.name}." if known else "", *_how(columns, criteria)]
     explained = any(each.explanation for row in rows for each in row.predictions.values())
+    numbered = ID not in columns.source_of and ID not in inner.first_columns()
+    if numbered and not texts:
+        read_as.append("It has no ids: its rows are numbered, and must be in the order of the dataset.")
     said = tuple(filter(None, read_as))
-    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, column.names(path))
+    called = column.names(path)
+    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, called, numbered)
 
 
 def _how(columns: ColumnMap, criteria: Sequence[str]) -> Iterator[str]:
