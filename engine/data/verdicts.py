@@ -29,7 +29,14 @@ from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, finite_number, look_into, meanings_of, said_meanings
 from engine.data.column_guess import guess_columns
-from engine.data.column_words import EXPLANATIONS, is_id, plain_name
+from engine.data.column_words import (
+    EXPLANATIONS,
+    NAMES_CANDIDATES,
+    SIDES,
+    column_pairs,
+    is_id,
+    plain_name,
+)
 from engine.data.dataset import Dataset, check_id
 from engine.data.file_format import FileFormat
 from engine.data.file_kinds import expecting
@@ -293,7 +300,8 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
     if own and ID in sample.columns and not {INSTRUCTION, *OUTPUTS} & {*sample.columns}:
         sources = {name: name for name in (ID, *own)}
         told = [name.removesuffix(_LABEL) + _EXPLANATION for name in own]
-        return ColumnMap.of(sources | {name: name for name in told if name in sample.columns})
+        sources |= {name: name for name in told if name in sample.columns}
+        return ColumnMap.of(sources | _candidate_columns(sample))
     guess = guess_columns(sample, ELOQUENT)
     if (single := single_outputs(sample, guess)) is not None:
         raise single
@@ -305,8 +313,18 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
     own_id = guess.map.source_of.get(ID, "")
     explains = next((name for name in sample.columns if plain_name(name) in EXPLANATIONS), "")
     sources = {ID: own_id, _OVERALL + _LABEL: labels[0], _OVERALL + _EXPLANATION: explains}
-    sources = {name: source for name, source in sources.items() if source}
+    sources = {name: source for name, source in sources.items() if source} | _candidate_columns(sample)
     return ColumnMap.of(sources, meanings_of(sample.values(labels[0]) or {}) or {})
+
+
+def _candidate_columns(sample: Sample) -> dict[str, str]:
+    """The two columns that name who wrote the responses; none where there are none."""
+    for pair in column_pairs(sample.columns, SIDES):
+        words = {*pair.tokens}
+        is_filled = all(map(sample.is_filled, pair.columns)) and not any(map(sample.is_number, pair.columns))
+        if words and words <= NAMES_CANDIDATES and not words <= {"name", "id"} and is_filled:
+            return dict(zip(CANDIDATES, pair.columns, strict=True))
+    return {}
 
 
 def _says_labels(sample: Sample, name: str) -> bool:
@@ -331,6 +349,8 @@ def _with_column(sample: Sample, known: Known | None, column: JudgeColumn) -> Co
     }
     if ID not in sources and ID in sample.columns:
         sources[ID] = ID
+    if CANDIDATES[0] not in sources:
+        sources |= _candidate_columns(sample)
     values = sample.values(column.name) or {}
     return ColumnMap.of({**sources, _OVERALL + _LABEL: column.name}, said_meanings(values))
 

@@ -215,3 +215,13 @@ def test_a_table_without_ids_says_that_its_rows_are_numbered(tmp_path: Path) -> 
     read = read_system(write(tmp_path / "a.csv", "verdict,model\nA,x\nB,x\ntie,x\n"))
     assert isinstance(read, Verdicts)
     assert "no ids" in read.said[-1]
+
+
+@pytest.mark.parametrize(
+    "head", ["id,verdict,model_a,model_b", "id,overall_quality_preference,candidate_a,candidate_b"]
+)
+def test_a_table_that_names_the_candidates_is_turned_to_the_sides_of_the_dataset(
+    head: str, numbered: Dataset, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.csv", head, "\n1,A,n,m\n2,B,m,n\n3,tie,n,m\n")
+    assert labels(placed(read_system(path), numbered)) == {"1": B, "2": B, "3": TIE}
