@@ -284,8 +284,8 @@ def _confidence(cells: Mapping[str, str], columns: ColumnMap) -> float | None:
     for source in columns.source_of.values():
         if source.startswith(_BY_HALF):
             value = finite_number(cells.get(source.removeprefix(_BY_HALF), ""))
-            # A whole number is a bare choice: how sure the judge was is not in it.
-            return None if value is None or value in (1, 2) else max(value - 1, 2 - value)
+            # A whole number is a bare choice, and the middle a tie: how sure the judge was is not in it.
+            return None if value is None or value in (1, 1.5, 2) else max(value - 1, 2 - value)
     found = (finite_number(cells.get(name, "")) for name in _CONFIDENCES)
     return next((value for value in found if value is not None and 0 <= value <= 1), None)
 

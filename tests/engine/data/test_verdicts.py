@@ -113,8 +113,8 @@ def test_how_sure_a_judge_says_that_it_is_stands_beside_its_label(tmp_path: Path
         return [row.predictions["overall_quality"].confidence for row in rows]
 
     assert sure("a.csv", "id,verdict,confidence\nq1,A,0.75\nq2,B,\nq3,A,7\n") == [0.75, None, None]
-    assert sure("b.json", FILES["alpaca_eval.json"]) == pytest.approx([0.8, 0.9, 0.5])
-    assert sure("c.json", FILES["alpaca_eval_exchanged.json"]) == [None, None, 0.5]
+    assert sure("b.json", FILES["alpaca_eval.json"]) == pytest.approx([0.8, 0.9, None])
+    assert sure("c.json", FILES["alpaca_eval_exchanged.json"]) == [None, None, None]
 
 
 def test_one_instruction_with_several_pairs_of_candidates_finds_the_pair(tmp_path: Path) -> None:
