@@ -142,7 +142,9 @@ def placed(submission: Submission, dataset: Dataset) -> Submission:
         numbers[item_id] += 1
     if several := [item_id for item_id, number in numbers.items() if number > 1]:
         found = f"has several verdicts on one item of {dataset.name}: {listed(several)}."
-        raise InputError(submission.path, [found], "Keep one of them, for instance those of one annotator.")
+        raise InputError(
+            submission.path or dataset.path, [found], "Keep one of them, for instance those of one annotator."
+        )
     return replace(submission, rows=tuple(rows), subjects=subjects, numbered=False)
 
 
