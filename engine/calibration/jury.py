@@ -33,7 +33,7 @@ LEAST_JUDGES = 2
 NOT_SAID = "no judge of the jury has a label"
 
 _CHANCE = 1 / len(PREFERENCES)
-_LEAST_SURE, _MOST_SURE = 0.26, 0.999  # of what another judge says of itself: above chance, below 1
+_LEAST_SURE, _MOST_SURE = 0.26, 0.999  # of each label that another judge means: above chance, below 1
 _MOST_NAMED = 3
 
 
@@ -185,7 +185,7 @@ class _Judge:
             # The label has the certainty, of a tie both ties share it; the others share the rest.
             meant, certainty = agreeing(given.preference), self.certainty
             if given.confidence is not None:
-                certainty = min(max(given.confidence, _LEAST_SURE), _MOST_SURE)
+                certainty = min(max(given.confidence, len(meant) * _LEAST_SURE), _MOST_SURE)
             other = (1 - certainty) / (len(PREFERENCES) - len(meant))
             shares = (certainty / len(meant) if each in meant else other for each in PREFERENCES)
             a, b, good, bad = map(math.log, shares)

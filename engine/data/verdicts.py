@@ -6,7 +6,7 @@ know: what they are compared with.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,7 +29,14 @@ from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, finite_number, look_into, meanings_of, said_meanings
 from engine.data.column_guess import guess_columns
-from engine.data.column_words import EXPLANATIONS, is_id, plain_name
+from engine.data.column_words import (
+    EXPLANATIONS,
+    NAMES_CANDIDATES,
+    SIDES,
+    column_pairs,
+    is_id,
+    plain_name,
+)
 from engine.data.dataset import Dataset, check_id
 from engine.data.file_format import FileFormat
 from engine.data.file_kinds import expecting
@@ -58,14 +65,22 @@ class VerdictOf:
     exchanged: str = ""
     candidates: tuple[str, str] | None = None
 
+    @property
+    def turned(self) -> "VerdictOf":
+        """The same with the responses exchanged."""
+        return VerdictOf(self.exchanged, self.texts, self.candidates and self.candidates[::-1])
+
 
 @dataclass(frozen=True)
 class Verdicts(Submission):
-    """`subjects`: by id of a row. `said`: how the file was read, in sentences. `called`: the judge's name."""
+    """`subjects`: by id of a row. `said`: how the file was read, in sentences. `called`: the judge's name.
+    `numbered`: the file has no ids, those of its rows are their numbers.
+    """
 
     subjects: Mapping[str, VerdictOf] = field(default_factory=dict)
     said: tuple[str, ...] = ()
     called: str = ""
+    numbered: bool = False
 
 
 def read_system(path: Path, column: JudgeColumn = NO_COLUMN) -> Submission:
@@ -109,38 +124,75 @@ def _possible(sample: Sample) -> list[str]:
 
 
 def placed(submission: Submission, dataset: Dataset) -> Submission:
-    """The same with the ids of a dataset: found by id, by id and candidates, or by the texts, and exchanged
-    where the dataset has the responses exchanged. A submission without these is given back as it is.
+    """The same with the ids of a dataset: found by the texts where the file has them, else by id (and
+    candidates); exchanged where the dataset has the responses exchanged. A row that is of other texts or
+    candidates than the item of its id gets an id that says so. A submission without these is given back as it
+    is. InputError for several verdicts on one item.
     """
     if not isinstance(submission, Verdicts) or not submission.subjects:
         return submission
-    ids = set(dataset.ids)
-    by_texts = {item.content_hash: item.id for item in dataset} if _by_texts(submission, ids) else {}
-    candidates = _candidates(dataset)
-    rows, subjects = [], {}
+    hold_texts = any(of.texts for of in submission.subjects.values())
+    find = _by_texts(submission, dataset) if hold_texts else _by_candidates(dataset)
+    rows, subjects, numbers = [], {}, Counter[str]()
     for row in submission.rows:
         of = submission.subjects[row.id]
-        item_id = _item_id(row.id, of, ids, by_texts)
-        turned = item_id == by_texts.get(of.exchanged) != by_texts.get(of.texts)
-        if of.candidates is not None and (written := candidates.get(item_id)) is not None:
-            turned = of.candidates == (written[1], written[0]) and of.candidates != written
+        item_id, turned = find(row.id, of)
         rows.append(SubmissionRow(item_id, _turned(row.predictions) if turned else row.predictions))
-        subjects[item_id] = of
-    return replace(submission, rows=tuple(rows), subjects=subjects)
+        subjects[item_id] = of.turned if turned else of
+        numbers[item_id] += 1
+    if several := [item_id for item_id, number in numbers.items() if number > 1]:
+        found = f"has several verdicts on one item of {dataset.name}: {listed(several)}."
+        raise InputError(
+            submission.path or dataset.path, [found], "Keep one of them, for instance those of one annotator."
+        )
+    return replace(submission, rows=tuple(rows), subjects=subjects, numbered=False)
 
 
-def _by_texts(submission: Verdicts, ids: Collection[str]) -> bool:
-    """Whether its rows are found by their texts: none by its id, but that may be a mere number of a row."""
-    hold_texts = any(of.texts for of in submission.subjects.values())
-    return hold_texts and not all(row.id in ids for row in submission.rows)
+_Find = Callable[[str, VerdictOf], tuple[str, bool]]
 
 
-def _item_id(own: str, of: VerdictOf, ids: Collection[str], by_texts: Mapping[str, str]) -> str:
-    found = by_texts.get(of.texts) or by_texts.get(of.exchanged)
-    if found is None and own not in ids and of.candidates is not None:
+def _by_texts(submission: Verdicts, dataset: Dataset) -> _Find:
+    """The id of an item, and whether it has the responses exchanged. The number of a row is no id."""
+    contents = {item.id: item.content_hash for item in dataset}
+
+    def is_own(own: str, of: VerdictOf) -> bool:
+        return not submission.numbered and contents.get(own) in (of.texts, of.exchanged)
+
+    taken = {row.id for row in submission.rows if is_own(row.id, submission.subjects[row.id])}
+    free: dict[str, list[str]] = {}  # several items may have the same texts: each gets a row
+    for item_id, content in contents.items():
+        free.setdefault(content, []).extend([item_id] if item_id not in taken else [])
+
+    def find(own: str, of: VerdictOf) -> tuple[str, bool]:
+        if is_own(own, of):
+            return own, contents[own] != of.texts
+        content = of.texts if of.texts in free else of.exchanged
+        if content in free:
+            ids = free[content]
+            found = ids.pop(0) if len(ids) > 1 else next(iter(ids), own)
+            return found, content != of.texts
+        if submission.numbered:
+            return f"row {own}", False
+        return (f"{own} (other texts)" if own in contents else own), False
+
+    return find
+
+
+def _by_candidates(dataset: Dataset) -> _Find:
+    """The same for a file without texts."""
+    ids, candidates = {*dataset.ids}, _candidates(dataset)
+
+    def find(own: str, of: VerdictOf) -> tuple[str, bool]:
+        if of.candidates is None:
+            return own, False
         paired = _BETWEEN.join((own, *sorted(of.candidates)))
-        return paired if paired in ids else own
-    return found or own
+        item_id = paired if own not in ids and paired in ids else own
+        written = candidates.get(item_id)
+        if written is not None and {*written} != {*of.candidates}:
+            return paired, False  # of other candidates
+        return item_id, written is not None and written != of.candidates
+
+    return find
 
 
 def _candidates(dataset: Dataset) -> Mapping[str, tuple[str, str]]:
@@ -188,8 +240,12 @@ def _read(path: Path, column: JudgeColumn) -> Verdicts:
         raise table.no_rows()
     read_as = [f"{path.name} is read as {known.name}." if known else "", *_how(columns, criteria)]
     explained = any(each.explanation for row in rows for each in row.predictions.values())
+    numbered = ID not in columns.source_of and ID not in inner.first_columns()
+    if numbered and not texts:
+        read_as.append("It has no ids: its rows are numbered, and must be in the order of the dataset.")
     said = tuple(filter(None, read_as))
-    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, column.names(path))
+    called = column.names(path)
+    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, called, numbered)
 
 
 def _how(columns: ColumnMap, criteria: Sequence[str]) -> Iterator[str]:
@@ -230,8 +286,8 @@ def _confidence(cells: Mapping[str, str], columns: ColumnMap) -> float | None:
     for source in columns.source_of.values():
         if source.startswith(_BY_HALF):
             value = finite_number(cells.get(source.removeprefix(_BY_HALF), ""))
-            # A whole number is a bare choice: how sure the judge was is not in it.
-            return None if value is None or value in (1, 2) else max(value - 1, 2 - value)
+            # A whole number is a bare choice, and the middle a tie: how sure the judge was is not in it.
+            return None if value is None or value in (1, 1.5, 2) else max(value - 1, 2 - value)
     found = (finite_number(cells.get(name, "")) for name in _CONFIDENCES)
     return next((value for value in found if value is not None and 0 <= value <= 1), None)
 
@@ -246,7 +302,8 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
     if own and ID in sample.columns and not {INSTRUCTION, *OUTPUTS} & {*sample.columns}:
         sources = {name: name for name in (ID, *own)}
         told = [name.removesuffix(_LABEL) + _EXPLANATION for name in own]
-        return ColumnMap.of(sources | {name: name for name in told if name in sample.columns})
+        sources |= {name: name for name in told if name in sample.columns}
+        return ColumnMap.of(sources | _candidate_columns(sample))
     guess = guess_columns(sample, ELOQUENT)
     if (single := single_outputs(sample, guess)) is not None:
         raise single
@@ -258,8 +315,18 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
     own_id = guess.map.source_of.get(ID, "")
     explains = next((name for name in sample.columns if plain_name(name) in EXPLANATIONS), "")
     sources = {ID: own_id, _OVERALL + _LABEL: labels[0], _OVERALL + _EXPLANATION: explains}
-    sources = {name: source for name, source in sources.items() if source}
+    sources = {name: source for name, source in sources.items() if source} | _candidate_columns(sample)
     return ColumnMap.of(sources, meanings_of(sample.values(labels[0]) or {}) or {})
+
+
+def _candidate_columns(sample: Sample) -> dict[str, str]:
+    """The two columns that name who wrote the responses; none where there are none."""
+    for pair in column_pairs(sample.columns, SIDES):
+        words = {*pair.tokens}
+        is_filled = all(map(sample.is_filled, pair.columns)) and not any(map(sample.is_number, pair.columns))
+        if words and words <= NAMES_CANDIDATES and not words <= {"name", "id"} and is_filled:
+            return dict(zip(CANDIDATES, pair.columns, strict=True))
+    return {}
 
 
 def _says_labels(sample: Sample, name: str) -> bool:
@@ -284,6 +351,8 @@ def _with_column(sample: Sample, known: Known | None, column: JudgeColumn) -> Co
     }
     if ID not in sources and ID in sample.columns:
         sources[ID] = ID
+    if CANDIDATES[0] not in sources:
+        sources |= _candidate_columns(sample)
     values = sample.values(column.name) or {}
     return ColumnMap.of({**sources, _OVERALL + _LABEL: column.name}, said_meanings(values))
 

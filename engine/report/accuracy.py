@@ -288,6 +288,9 @@ def accuracy_figures(evaluation: Evaluation) -> dict[str, drawing.ReportFigure]:
         for measure in measures
     )
     given = "; ".join(map(_labels_in_words, measures))
+    shown = columns.LABELS_GIVEN
+    if with_ties := any(Tie.TIE in measure.predicted for measure in measures):
+        shown = columns.with_human_ties(shown)
     met = "; ".join(map(_confusion_in_words, measures))
     return {
         "accuracy": drawing.ReportFigure(
@@ -304,15 +307,20 @@ def accuracy_figures(evaluation: Evaluation) -> dict[str, drawing.ReportFigure]:
             partial(confusion_figure, evaluation),
             f"Matrices of human labels and the judge's labels. {met}.",
             Table(
-                (columns.CRITERION, _HUMAN, *columns.LABELS_GIVEN),
+                (columns.CRITERION, _HUMAN, *shown),
                 [
-                    [words(measure.criterion), words(label), *counts]
+                    [words(measure.criterion), words(label), *_with_ties(measure, counts, with_ties)]
                     for measure in measures
                     for label, counts in measure.confusion.items()
                 ],
             ),
         ),
     }
+
+
+def _with_ties(measures: LabelMeasures, counts: Sequence[int], with_ties: bool) -> Sequence[int]:
+    """A row of its confusion, as long as those of criteria on which the judge says a mere tie."""
+    return (*counts[:-1], 0, counts[-1]) if with_ties and Tie.TIE not in measures.predicted else counts
 
 
 def _labels_in_words(measures: LabelMeasures) -> str:

@@ -4,7 +4,8 @@ items of a run.
 Knows: whose label each is, and of which item. Does not know: how the files are read, what is new in a run.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -60,10 +61,11 @@ def load_annotations(
     made = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)  # the same again, if it is imported again
     items: dict[str, str] = {}
     words: list[Annotation] = []
-    here = set(hashes.values())
+    here = Counter(hashes.values())
+    first: dict[str, str] = {}  # by content: each annotator may have a row for an item
     for row in rows:
         content, turned = _content(row.cells, hashes, here)
-        item_id = row.cells[ID]
+        item_id = first.setdefault(content, row.cells[ID]) if here[content] == 1 else row.cells[ID]
         items[item_id] = content
         for criterion, said in _labels(row.cells, rubric, by).items():
             for author, label in said.items():
@@ -103,7 +105,7 @@ def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> tuple[str, l
     return known.slug if known else "", rows
 
 
-def _content(cells: Mapping[str, str], hashes: Mapping[str, str], here: set[str]) -> tuple[str, bool]:
+def _content(cells: Mapping[str, str], hashes: Mapping[str, str], here: Collection[str]) -> tuple[str, bool]:
     """The hash of an item's texts, in the order in which the run has the responses, and whether that is the
     other one. A file without texts names the items by their ids.
     """

@@ -11,7 +11,7 @@ from engine.core.items import HumanLabel, Preference, Tie
 from engine.data.catalogue import Known, every_known
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission
-from engine.data.verdicts import placed, read_system
+from engine.data.verdicts import Verdicts, placed, read_system
 
 A, B, TIE = Preference.A, Preference.B, Tie.TIE
 ITEMS = [("q1", "Name a fruit.", "An apple.", "A chair."), ("q2", "Name a tree.", "A desk.", "An oak."),
@@ -113,8 +113,8 @@ def test_how_sure_a_judge_says_that_it_is_stands_beside_its_label(tmp_path: Path
         return [row.predictions["overall_quality"].confidence for row in rows]
 
     assert sure("a.csv", "id,verdict,confidence\nq1,A,0.75\nq2,B,\nq3,A,7\n") == [0.75, None, None]
-    assert sure("b.json", FILES["alpaca_eval.json"]) == pytest.approx([0.8, 0.9, 0.5])
-    assert sure("c.json", FILES["alpaca_eval_exchanged.json"]) == [None, None, 0.5]
+    assert sure("b.json", FILES["alpaca_eval.json"]) == pytest.approx([0.8, 0.9, None])
+    assert sure("c.json", FILES["alpaca_eval_exchanged.json"]) == [None, None, None]
 
 
 def test_one_instruction_with_several_pairs_of_candidates_finds_the_pair(tmp_path: Path) -> None:
@@ -144,3 +144,84 @@ def test_one_instruction_with_several_pairs_of_candidates_finds_the_pair(tmp_pat
 def test_an_id_twice_is_told_with_both_lines(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="id 'q1' is already used by line 2"):
         read_system(write(tmp_path / "twice.csv", "id,verdict\nq1,A\nq1,B\n"))
+
+
+def alpaca(*records: tuple[str, str, str, float], names: tuple[str, str] = ("x", "y")) -> str:
+    keys = ("instruction", "output_1", "output_2", "preference")
+    also = {"generator_1": names[0], "generator_2": names[1], "annotator": "j"}
+    return json.dumps([{**dict(zip(keys, record, strict=True)), **also} for record in records])
+
+
+NUMBERED = "id\tinstruction\toutput_a\toutput_b\tcandidate_a\tcandidate_b\n"
+
+
+@pytest.fixture
+def numbered(tmp_path: Path) -> Dataset:
+    """The pairs with the ids 1 to 3, so that the number of a row could be the id of another item."""
+    rows = ("\t".join((str(n), *item[1:], "m", "n")) + "\n" for n, item in enumerate(ITEMS, start=1))
+    return load_dataset(write(tmp_path / "numbered.tsv", NUMBERED, *rows))
+
+
+def test_the_number_of_a_row_is_no_id_where_the_file_has_texts(numbered: Dataset, tmp_path: Path) -> None:
+    (_, *fruit), (_, *tree), _ = ITEMS
+    path = write(tmp_path / "a.json", alpaca((*tree, 2), (*fruit, 1), ("Name a car.", "A bus.", "A bee.", 1)))
+    read = placed(read_system(path), numbered)
+    assert labels(read) == {"2": B, "1": A, "row 3": A}
+    assert labels(placed(read, numbered)) == {"2": B, "1": A, "row 3": A}
+
+
+@pytest.mark.parametrize("names", [("n", "m"), ("m", "n"), ("gpt-4", "llama"), ("same", "same")])
+def test_the_texts_say_that_sides_are_exchanged_whatever_the_candidates_are_called(
+    names: tuple[str, str], numbered: Dataset, tmp_path: Path
+) -> None:
+    exchanged = alpaca(*((asked, other, one, 1) for _, asked, one, other in ITEMS), names=names)
+    read = placed(read_system(write(tmp_path / "a.json", exchanged)), numbered)
+    assert labels(read) == {"1": B, "2": B, "3": B}
+    assert labels(placed(read, numbered)) == {"1": B, "2": B, "3": B}
+
+
+def test_a_dataset_with_ids_is_of_the_items_of_its_texts(dataset: Dataset, tmp_path: Path) -> None:
+    rows = (f"{item_id},{asked},{other},{one},A\n" for item_id, asked, one, other in ITEMS[:2])
+    text = ("id,instruction,output_a,output_b,gpt4\n", *rows, "q3,Name a car.,A bus.,A bee.,B\n")
+    read = read_system(write(tmp_path / "exchanged.csv", *text), JudgeColumn("gpt4"))
+    assert labels(placed(read, dataset)) == {"q1": B, "q2": B, "q3 (other texts)": B}
+
+
+def test_verdicts_of_several_annotators_on_one_item_are_told(dataset: Dataset, tmp_path: Path) -> None:
+    _, *fruit = ITEMS[0]
+    read = read_system(write(tmp_path / "a.json", alpaca((*fruit, 1), (*fruit, 2))))
+    with pytest.raises(InputError, match=r"several verdicts on one item of gold\.tsv: q1"):
+        placed(read, dataset)
+
+
+def test_items_of_the_same_texts_get_a_row_each(tmp_path: Path) -> None:
+    _, *fruit = ITEMS[0]
+    rows = ("\t".join((item_id, *fruit)) + "\n" for item_id in ("q1", "q2"))
+    dataset = load_dataset(write(tmp_path / "gold.tsv", "id\tinstruction\toutput_a\toutput_b\n", *rows))
+    read = read_system(write(tmp_path / "a.json", alpaca((*fruit, 1), (*fruit, 2))))
+    assert labels(placed(read, dataset)) == {"q1": A, "q2": B}
+
+
+def test_a_log_of_other_candidates_is_of_no_item(numbered: Dataset, tmp_path: Path) -> None:
+    def log(name: str) -> str:
+        scores = [{"score": score} for score in ("B>A", "A>B")]
+        return lines({"uid": "1", "judge": "x", "model": name, "baseline": "n", "games": scores})
+
+    assert labels(placed(read_system(write(tmp_path / "m.jsonl", log("m"))), numbered)) == {"1": A}
+    assert labels(placed(read_system(write(tmp_path / "k.jsonl", log("k"))), numbered)) == {"1~k~n": B}
+
+
+def test_a_table_without_ids_says_that_its_rows_are_numbered(tmp_path: Path) -> None:
+    read = read_system(write(tmp_path / "a.csv", "verdict,model\nA,x\nB,x\ntie,x\n"))
+    assert isinstance(read, Verdicts)
+    assert "no ids" in read.said[-1]
+
+
+@pytest.mark.parametrize(
+    "head", ["id,verdict,model_a,model_b", "id,overall_quality_preference,candidate_a,candidate_b"]
+)
+def test_a_table_that_names_the_candidates_is_turned_to_the_sides_of_the_dataset(
+    head: str, numbered: Dataset, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.csv", head, "\n1,A,n,m\n2,B,m,n\n3,tie,n,m\n")
+    assert labels(placed(read_system(path), numbered)) == {"1": B, "2": B, "3": TIE}

@@ -285,6 +285,15 @@ def test_a_tie_of_which_people_said_no_more_has_a_row_and_a_bar_of_its_own() -> 
     assert [label.get_text() for label in axes.get_xticklabels()][-1] == "tie"
 
 
+def test_a_mere_tie_of_a_judge_has_a_column_in_the_numbers_of_the_matrices() -> None:
+    gold = dataset({"safety": [A, GOOD], "relevance": [B, None]})
+    judge = system({"safety": [A, TIE], "relevance": [B, None]})
+    table = evaluation_figures(evaluate(match(judge, gold)), {})["confusion"].numbers
+    assert [column.key for column in table.columns][-2:] == ["tie", "unscored"]
+    assert ["safety", "both good", 0, 0, 0, 0, 1, 0] in table.rows
+    assert ["relevance", "B", 0, 1, 0, 0, 0, 0] in table.rows
+
+
 # The figure of a learning curve and its section: their numbers, what is said, people beside.
 
 
