@@ -13,8 +13,8 @@ from typing import Any
 from engine.annotations.records import now
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken
-from engine.core.formatting import listed, words
-from engine.core.items import PREFERENCES, Item, Order, Prediction, Preference, agreeing, digest
+from engine.core.formatting import counted, listed, words
+from engine.core.items import PREFERENCES, Item, Order, Prediction, Preference, Tie, agreeing, digest
 from engine.core.judgments import Explanation, JudgedItem, RawPrediction
 from engine.core.rubric import ELOQUENT, rubric_of_names
 from engine.data.dataset import Dataset
@@ -95,6 +95,10 @@ def make_jury(
     if otherwise:
         named = ", ".join(map(words, otherwise))
         remarks.append(f"Omitted, because the runs were asked different questions there: {named}.")
+    ties = sum(label is Tie.TIE for each in matched for label in each.system.labels.values())
+    if ties:
+        said = counted(ties, "label of the judges is", "labels of the judges are")
+        remarks.append(f"{said} only “tie”: where nothing else tells which, the jury says both_good.")
     judges = [_Judge(number, each.system, certainty) for number, each in enumerate(matched, start=1)]
     keys = [judge.key for judge in judges]
     for place, judge in enumerate(judges):

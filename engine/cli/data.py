@@ -70,6 +70,9 @@ def _check(options: argparse.Namespace) -> int:
             report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
         print(json.dumps(plain(report), ensure_ascii=False, indent=1))
         return DONE
+    if options.judge_column:
+        print(_describe_submission(read_system(options.file, judge_column(options)), options.file))
+        return DONE
     if options.against is None:
         try:
             dataset = shared.read_dataset(options, options.file)

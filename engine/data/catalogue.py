@@ -24,9 +24,8 @@ class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `published`, `documentation`: where; `looked_at`: when its documentation was read last. `needs`: what its
     records have, each a source, or `source=kind of content`; `without`: what they do not have; `alone`: they
     have no columns but those of `needs`. `columns`, `labels`: as in a ColumnMap. `kind`: "pairs", "outputs"
-    of one model, "verdicts" of another judge, or "refused". `labelled_by_model`: the labels of pairs are a
-    model's. `lost`: what is not read of it. `rows`, `items`:
-    JSON Lines of records in its shape, and of the items they give.
+    of one model, "verdicts" without texts, or "refused". `labelled_by_model`: the labels are a model's.
+    `lost`: what is not read. `rows`, `items`: JSON Lines of records in its shape, and of the items they give.
     """
 
     slug: str

@@ -75,7 +75,7 @@ def holds_verdicts(sample: Sample) -> bool:
     """Whether a file without texts says what a judge preferred: a log that is known, or ids with verdicts."""
     known = known_as(sample)
     if known is not None:
-        return known.kind == "verdicts"
+        return known.kind == "verdicts" and known.labelled_by_model
     labels = [name for name in sample.columns if may_be_label(sample, name)]
     others = [name for name in sample.columns if not is_id(name) and name not in labels]
     texts = {plain_name(name) for name in others if sample.holds_texts(name)}

@@ -50,7 +50,7 @@ from engine.system.sandbox import sandboxed
 
 _LABEL, _EXPLANATION = "_preference", "_explanation"
 _OVERALL = default_criterion(ELOQUENT.names)
-_CONFIDENCES = ("confidence", "probability", "certainty")
+_CONFIDENCES = ("confidence", "certainty")
 _BY_HALF = "1.5>"  # before a preference from 1 to 2, as AlpacaEval writes it: a probability of the second + 1
 _BETWEEN = "~"  # as in the ids of pairs made of outputs
 
@@ -109,6 +109,11 @@ def judge_columns(path: Path) -> dict[str, dict[str, str | None]]:
         known = {value: value if value in HUMAN_LABELS else None for value in values}
         found[name] = {**known, **said_meanings(values)}
     return found
+
+
+@sandboxed
+def has_column(path: Path, name: str) -> bool:
+    return name in look_into(path, may_be_empty=True).places
 
 
 def _possible(sample: Sample) -> list[str]:
@@ -257,6 +262,7 @@ def _rows(
     table: MappedTable, columns: ColumnMap, criteria: Sequence[str], texts: bool
 ) -> tuple[list[SubmissionRow], dict[str, VerdictOf]]:
     cells_of = list(table.rows())
+    shares = next((name for name in _CONFIDENCES if _holds_shares([row.cells for row in cells_of], name)), "")
     named = all(name in columns.source_of for name in CANDIDATES)
     counts = Counter(row.cells[ID] for row in cells_of)
     first_rows: dict[str, int] = {}
@@ -269,7 +275,7 @@ def _rows(
         instruction, one, other = (row.cells.get(name, "") for name in (INSTRUCTION, *OUTPUTS))
         of_texts = (digest([instruction, one, other]), digest([instruction, other, one]))
         subjects[row.cells[ID]] = VerdictOf(*(of_texts if texts else ("", "")), pair)
-        sure = _confidence(row.cells, columns)
+        sure = _confidence(row.cells, columns, shares)
         said = {name: _prediction(row.cells, name, sure) for name in criteria}
         rows.append(SubmissionRow(row.cells[ID], said))
     return rows, subjects
@@ -281,15 +287,22 @@ def _prediction(cells: Mapping[str, str], name: str, sure: float | None) -> Pred
     return Prediction(written_label(label), told, sure) if label else Prediction(None, told)
 
 
-def _confidence(cells: Mapping[str, str], columns: ColumnMap) -> float | None:
-    """How sure the judge says that it is of its label, 0 to 1; None where the file does not say it."""
+def _holds_shares(rows: Sequence[Mapping[str, str]], name: str) -> bool:
+    """Whether all that a column says are numbers from 0 to 1; of 1 to 5 a 1 would be the least sure."""
+    said = [finite_number(cells[name]) for cells in rows if cells.get(name)]
+    return bool(said) and all(value is not None and 0 <= value <= 1 for value in said)
+
+
+def _confidence(cells: Mapping[str, str], columns: ColumnMap, shares: str) -> float | None:
+    """How sure the judge says that it is of its label, 0 to 1; None where the file does not say it. `shares`:
+    the column that says it.
+    """
     for source in columns.source_of.values():
         if source.startswith(_BY_HALF):
             value = finite_number(cells.get(source.removeprefix(_BY_HALF), ""))
             # A whole number is a bare choice, and the middle a tie: how sure the judge was is not in it.
             return None if value is None or value in (1, 1.5, 2) else max(value - 1, 2 - value)
-    found = (finite_number(cells.get(name, "")) for name in _CONFIDENCES)
-    return next((value for value in found if value is not None and 0 <= value <= 1), None)
+    return finite_number(cells.get(shares, ""))
 
 
 def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
@@ -376,7 +389,9 @@ def _ask(sample: Sample, found: str) -> InputError:
 def _unknown(path: Path, values: Mapping[str, int], columns: ColumnMap) -> JudgeColumnError:
     column = next((source for name, source in columns.sources if name.endswith(_LABEL)), "")
     shown = listed(list(values), shown=quoted)
-    gaps = ",".join(f"{value}=…" for value in list(values)[:8])
+    # One that begins with a dash comes last: it would be taken for an option.
+    ordered = sorted(values, key=lambda value: value.startswith("-"))
+    gaps = ",".join(f"{value}=…" for value in ordered[:8])
     return JudgeColumnError(
         path,
         [f"what these verdicts in {quoted(column)} mean is not known: {shown}."],

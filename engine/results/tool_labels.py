@@ -15,20 +15,24 @@ from engine.core.column_map import (
     ANNOTATOR,
     ID,
     INSTRUCTION,
+    OUTPUT,
     OUTPUTS,
+    RANKED,
     RECORDS,
     ColumnMap,
     annotators_among,
 )
 from engine.core.errors import ColumnsError, FileKind, Hint, InputError, Step
 from engine.core.items import HumanLabel, digest, written_label
-from engine.core.rubric import Rubric
-from engine.data.column_content import look_into
+from engine.core.rubric import Rubric, default_criterion
+from engine.data.column_content import look_into, meanings_of
 from engine.data.column_guess import guess_columns
 from engine.data.column_memory import remembered
+from engine.data.column_words import PEOPLE, is_id, tokens_of
 from engine.data.file_kinds import kind_of
+from engine.data.label_guess import may_be_label
 from engine.data.mapped_table import MappedTable
-from engine.data.recognition import known_as
+from engine.data.recognition import holds_verdicts, known_as
 from engine.data.tables import SourceRow, open_table
 from engine.results.annotation_file import AnnotationFile, RunFacts, load_annotation_file
 from engine.store.run_store import RunStore
@@ -52,12 +56,12 @@ def load_annotations(
     except ColumnsError:
         raise
     except InputError as error:
-        first, *more = error.problems
-        first = f"is no annotation file; read as another tool's labels: {first}"
-        raise InputError(path, [first, *more], error.hint) from error
+        problem, *more = error.problems
+        problem = f"is no annotation file; read as another tool's labels: {problem}"
+        raise InputError(path, [problem, *more], error.hint) from error
     if is_ours:
         return load_annotation_file(path)
-    facts = RunFacts(path.name, "", tuple(rubric.names), path.name, "")
+    facts = RunFacts(path.name, "people", tuple(rubric.names), path.name, "")
     made = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)  # the same again, if it is imported again
     items: dict[str, str] = {}
     words: list[Annotation] = []
@@ -85,16 +89,24 @@ def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> tuple[str, l
     """The short name of the tool's file, empty where it is not known, and its rows in columns of ours."""
     sample = look_into(path, may_be_empty=False)
     known = known_as(sample)
-    if columns is None and known is not None and known.kind in ("pairs", "verdicts"):
-        columns = known.map_for(rubric)
-    elif columns is None and (columns := remembered(sample.file_columns)) is None:
+    if known is not None and known.labelled_by_model:
+        found = f"is {known.name}: the labels are a model's, no person's."
+        raise InputError(path, [found], Hint(FileKind.VERDICTS))
+    columns = columns or (known.map_for(rubric) if known is not None else remembered(sample.file_columns))
+    if columns is None and holds_verdicts(sample):  # ids and labels, without texts
+        own_id = next(filter(is_id, sample.columns))
+        label = next(name for name in sample.columns if may_be_label(sample, name))
+        sources = {ID: own_id, f"{default_criterion(rubric.names)}_preference": label}
+        columns = ColumnMap.of(sources, meanings_of(sample.values(label) or {}))
+    if columns is None:
         guess = guess_columns(sample, rubric)
         if guess.open:
             raise InputError(path, ["holds no labels of pairs of responses."], _NAME_THEM)
         columns = guess.map
-    texts = known is None or known.kind == "pairs"
     sources = columns.source_of
-    who = "" if texts else sources.pop(ANNOTATOR, "")
+    texts = bool({*OUTPUTS, *RANKED, OUTPUT} & sources.keys()) or {*OUTPUTS} <= {*sample.columns}
+    people = (name for name in sample.columns if {*tokens_of(name)} & {*PEOPLE})
+    who = "" if texts else sources.pop(ANNOTATOR, "") or next(people, "")
     read = ColumnMap.of(sources, columns.meaning_of)
     inner = open_table(path, None, sources.get(RECORDS, ""))
     table = MappedTable(inner, read, rubric, with_texts=texts, keep_annotators=True)

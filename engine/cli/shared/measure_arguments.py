@@ -10,7 +10,7 @@ from engine.annotations.records import LabelSourceKind
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
-from engine.core.column_map import JudgeColumn
+from engine.core.column_map import NO_COLUMN, JudgeColumn
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import SLICES_NOTE
@@ -18,6 +18,7 @@ from engine.core.items import Method
 from engine.core.tables import Part, Section
 from engine.data.dataset import Dataset
 from engine.data.slices import Noted, Slicing, is_by_annotators, select, slicing
+from engine.data.verdicts import has_column
 from engine.metrics.matching import Matched, System, open_system, told_apart
 from engine.metrics.slices import SlicedMeasures, measure_slices
 from engine.operations import opening
@@ -52,8 +53,17 @@ def judge_column(options: argparse.Namespace) -> JudgeColumn:
 
 
 def system_of(options: argparse.Namespace, word: str, labels_of: str | None = None) -> System:
-    """The system that a word of the command names."""
-    return open_system(word, options.store, labels_of or options.labels_of, judge_column(options))
+    """The system that a word of the command names; --judge-column is of the files that have such a column."""
+    column, named = judge_column(options), [each for each in _words(options) if not each.isdecimal()]
+    if column.name and any(has_column(Path(each), column.name) for each in named):
+        column = column if has_column(Path(word), column.name) else NO_COLUMN
+    return open_system(word, options.store, labels_of or options.labels_of, column)
+
+
+def _words(options: argparse.Namespace) -> list[str]:
+    """All systems that a command names."""
+    given = vars(options)
+    return given.get("systems") or [given[name] for name in ("system", "what", "run") if name in given]
 
 
 def read_labels(

@@ -69,15 +69,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
         store.annotate(1, new_override("1", "safety", B, None, "Ada"))
         save_annotation_file(folder / "people.json", annotation_file(store, 1))
     names = "data.tsv labels.tsv verdicts.csv all.csv all.json calibration.json recipe.json weights.json"
-    found = [
-        *names.split(),
-        "scores.json",
-        "compared.json",
-        "own.toml",
-        "model.bin",
-        "people.json",
-        "runs.sqlite",
-    ]
+    found = [*names.split(), "scores.json", "compared.json", "own.toml", "model.bin", "people.json"]
     return {kind: folder / name for kind, name in zip(FileKind, [*found, "runs.sqlite"], strict=True)}
 
 

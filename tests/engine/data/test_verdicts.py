@@ -112,7 +112,8 @@ def test_how_sure_a_judge_says_that_it_is_stands_beside_its_label(tmp_path: Path
         rows = read_system(write(tmp_path / name, text)).rows
         return [row.predictions["overall_quality"].confidence for row in rows]
 
-    assert sure("a.csv", "id,verdict,confidence\nq1,A,0.75\nq2,B,\nq3,A,7\n") == [0.75, None, None]
+    assert sure("a.csv", "id,verdict,confidence\nq1,A,0.75\nq2,B,\n") == [0.75, None]
+    assert sure("scale.csv", "id,verdict,confidence\nq1,A,1\nq2,B,5\n") == [None, None]
     assert sure("b.json", FILES["alpaca_eval.json"]) == pytest.approx([0.8, 0.9, None])
     assert sure("c.json", FILES["alpaca_eval_exchanged.json"]) == [None, None, None]
 
@@ -146,7 +147,7 @@ def test_an_id_twice_is_told_with_both_lines(tmp_path: Path) -> None:
         read_system(write(tmp_path / "twice.csv", "id,verdict\nq1,A\nq1,B\n"))
 
 
-def alpaca(*records: tuple[str, str, str, float], names: tuple[str, str] = ("x", "y")) -> str:
+def alpaca(*records: tuple[object, ...], names: tuple[str, str] = ("x", "y")) -> str:
     keys = ("instruction", "output_1", "output_2", "preference")
     also = {"generator_1": names[0], "generator_2": names[1], "annotator": "j"}
     return json.dumps([{**dict(zip(keys, record, strict=True)), **also} for record in records])

@@ -289,6 +289,7 @@ def test_a_mere_tie_of_a_judge_has_a_column_in_the_numbers_of_the_matrices() -> 
     gold = dataset({"safety": [A, GOOD], "relevance": [B, None]})
     judge = system({"safety": [A, TIE], "relevance": [B, None]})
     table = evaluation_figures(evaluate(match(judge, gold)), {})["confusion"].numbers
+    assert table is not None
     assert [column.key for column in table.columns][-2:] == ["tie", "unscored"]
     assert ["safety", "both good", 0, 0, 0, 0, 1, 0] in table.rows
     assert ["relevance", "B", 0, 1, 0, 0, 0, 0] in table.rows

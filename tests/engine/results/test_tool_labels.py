@@ -125,3 +125,17 @@ def test_the_command_imports_them_and_says_what_is_not_in_the_run(
     )
     label = load_results(store, run_id).reviews.labels["Ada"][JudgmentKey("1", "overall_quality")]
     assert label == "tie"
+
+
+def test_ids_and_labels_of_several_people_need_no_texts_and_a_models_labels_are_refused(
+    three: Dataset, store: RunStore, tmp_path: Path
+) -> None:
+    run_id = opened(three, store, tmp_path)
+    path = tmp_path / "labels.csv"
+    path.write_text("id,label,annotator\n1,A,ann\n2,B,ann\n1,tie,ben\n", encoding="utf-8")
+    assert imported(path, store, run_id) == {"ann": {"1": A, "2": B}, "ben": {"1": "tie"}}
+    [known] = (known for known in every_known() if known.slug == "alpacaeval-annotations")
+    path = tmp_path / "annotations.jsonl"
+    path.write_text(known.rows.strip(), encoding="utf-8")
+    with pytest.raises(InputError, match="the labels are a model's, no person's"):
+        load_annotations(path, store, run_id)
