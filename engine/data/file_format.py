@@ -117,7 +117,10 @@ _LETTERS = re.compile(rb"[A-Za-z]")
 _OF_UTF8 = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
 _NOT_1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _MOST_HIGH = 0.15  # of the letters: German and French texts have 1 to 5 %, Polish 8, Russian 100
-_SUFFIXES = "Use .tsv, .csv, .json, .jsonl, .ndjson or .parquet, each also followed by .gz."
+_SUFFIXES = (
+    "Use .tsv, .csv, .json, .jsonl, .ndjson or .parquet, each also followed by .gz, or .eval (a log of"
+    " inspect_ai)."
+)
 _SEMICOLONS = "text separated by semicolons"
 _MODEL = "is a model, not a table of data."
 _WHAT_A_DATASET_IS = (
@@ -141,12 +144,14 @@ class FileFormat(StrEnum):
     PARQUET = "Parquet"
 
 
+_LOG = ".eval"  # of inspect_ai
 _BY_SUFFIX = {
     ".tsv": FileFormat.TSV,
     ".csv": FileFormat.CSV,
     ".json": FileFormat.JSON,
     ".jsonl": FileFormat.JSON_LINES,
     ".ndjson": FileFormat.JSON_LINES,
+    _LOG: FileFormat.JSON,
     ".parquet": FileFormat.PARQUET,
 }
 
@@ -240,6 +245,10 @@ def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes
         data = path.read_bytes()
     if packed:
         return data_format, _unpack(path, data, cancel)
+    if path.suffix.lower() == _LOG:  # a module of its own, which needs the counting here
+        from engine.data.eval_log import samples_of_log  # noqa: PLC0415
+
+        return data_format, samples_of_log(path, data)
     if data.startswith(_GZIP_MARK):
         raise InputError(path, ["is gzip-compressed."], f"Rename it to {path.name}.gz.")
     return data_format, data

@@ -14,7 +14,7 @@ from engine.system.paths import demo_dataset, environment_of_the_system, home, r
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.labels import STRETCH, button, in_row
 
-DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz)"
+DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz *.eval)"
 ALL_FILES = "All files (*)"
 
 
