@@ -6,6 +6,7 @@ How large a data file may be: more than any dataset, little enough to be read or
 import gzip
 import io
 import re
+import zipfile
 import zlib
 from collections.abc import Collection
 from enum import StrEnum
@@ -144,7 +145,10 @@ class FileFormat(StrEnum):
     PARQUET = "Parquet"
 
 
-_LOG = ".eval"  # of inspect_ai
+_LOG = ".eval"  # of inspect_ai: a ZIP file with a JSON file for each sample
+_ZSTANDARD = 93  # which zipfile knows from Python 3.14 on; inspect_ai 0.3.285 writes nothing else
+_OF_HEADER = 30  # bytes of a member's own header before its name and its extra field
+_LOG_HINT = "Write it again as JSON: inspect log convert --to json"
 _BY_SUFFIX = {
     ".tsv": FileFormat.TSV,
     ".csv": FileFormat.CSV,
@@ -245,13 +249,52 @@ def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes
         data = path.read_bytes()
     if packed:
         return data_format, _unpack(path, data, cancel)
-    if path.suffix.lower() == _LOG:  # a module of its own, which needs the counting here
-        from engine.data.eval_log import samples_of_log  # noqa: PLC0415
-
-        return data_format, samples_of_log(path, data)
+    if path.suffix.lower() == _LOG:
+        return data_format, _samples_of_log(path, data)
     if data.startswith(_GZIP_MARK):
         raise InputError(path, ["is gzip-compressed."], f"Rename it to {path.name}.gz.")
     return data_format, data
+
+
+def _samples_of_log(path: Path, packed: bytes) -> bytes:
+    """`{"samples": [...]}` of a log. InputError where it is damaged, has no sample, or shrinks like none."""
+    import pyarrow as pa  # noqa: PLC0415 - only such a log needs it
+
+    unpacking = Unpacking(path, len(packed), _LOG_HINT)
+    try:
+        with zipfile.ZipFile(io.BytesIO(packed)) as log:
+            members = [each for each in log.infolist() if each.filename.startswith("samples/")]
+            samples = [
+                _member(packed, each, unpacking) for each in members if each.filename.endswith(".json")
+            ]
+    except (zipfile.BadZipFile, zlib.error, pa.ArrowException, OSError, ValueError, IndexError) as error:
+        raise InputError(
+            path, [f"is no log of inspect_ai, or a damaged one ({error})."], _LOG_HINT
+        ) from error
+    if not samples:
+        raise InputError(path, ["has no samples."], "Choose the log of an evaluation that has begun.")
+    return b'{"samples":[' + b",".join(samples) + b"]}"
+
+
+def _member(packed: bytes, member: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
+    unpacking.add(member.file_size)
+    header = packed[member.header_offset : member.header_offset + _OF_HEADER]
+    name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
+    start = member.header_offset + _OF_HEADER + name + extra
+    data = packed[start : start + member.compress_size]
+    if member.compress_type == zipfile.ZIP_STORED:
+        return data
+    if member.compress_type == zipfile.ZIP_DEFLATED:
+        unpacked = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, member.file_size)
+    elif member.compress_type == _ZSTANDARD:
+        import pyarrow as pa  # noqa: PLC0415
+
+        unpacked = pa.decompress(data, member.file_size, codec="zstd", asbytes=True)
+    else:
+        raise ValueError(f"compression method {member.compress_type}")
+    if zlib.crc32(unpacked) != member.CRC:
+        raise ValueError(f"{member.filename} is not whole")
+    return bytes(unpacked)
 
 
 def read_text_file(path: Path) -> bytes:
