@@ -4,6 +4,8 @@ hinting is not.
     pytest -m desktop -n1 tests/desktop --redraw      draws the stored pictures anew
 """
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from scipy import ndimage
 
 _FOLDER = Path(__file__).resolve().with_name("pictures")
 SMALL = (160, 90)
+_PATIENCE = 20.0  # seconds
 _AROUND = 7  # small pixels, 56 of the screen: how far what is in a picture is smeared before it is compared
 _OTHER = 9.0  # grey levels of 255: what differs by more is another thing
 # Measured: letters hinted not at all or in full, up to 0.9 %; parts gone, moved or covered, from 3.5 %.
@@ -66,8 +69,15 @@ class LoosePictures:
     redraw: bool
     broken: list[str] = field(default_factory=list)
 
-    def hold(self, name: str, picture: Image.Image) -> None:
-        """Hold a picture of the screen against the stored one, or store it."""
+    def hold(self, name: str, picture: Image.Image, later: Callable[[], Image.Image] | None = None) -> None:
+        """Hold a picture of the screen against the stored one, or store it. `later` gives the next one, where
+        a figure is drawn once its library is loaded: seconds in which nothing moves.
+        """
+        deadline = time.monotonic() + _PATIENCE
+        while later is not None and time.monotonic() < deadline:
+            if not self.redraw and share_of_other(small(name, picture), stored(name)) <= MOST_OTHER:
+                break
+            picture = later()
         seen = small(name, picture)
         if self.redraw:
             seen.save(_FOLDER / f"{name}.png", optimize=True)

@@ -134,7 +134,7 @@ def test_candidates_are_judged_and_ranked(a_desk: Desk, tmp_path: Path, pictures
         hands.rest()
         hands.click(MAIN_BUTTON)
         hands.judged(tmp_path, 24)
-        pictures.hold("ranking", hands.keys("ctrl+6"))
+        pictures.hold("ranking", hands.keys("ctrl+6"), hands.rest)
         hands.keys("alt+s")
         hands.name_file("Save", written)
         wait_for(written.exists, "the ranking")
