@@ -148,6 +148,11 @@ class Gold:
         }
 
 
+def content_hash(instruction: str, output_a: str, output_b: str) -> str:
+    """SHA-256 (hex) of the three texts of an item, without its id and labels."""
+    return digest([instruction, output_a, output_b])
+
+
 @dataclass(frozen=True)
 class Item:
     """One instruction with two responses and, by criterion name, the human labels that are known."""
@@ -160,8 +165,7 @@ class Item:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 (hex) of the three texts, without the id and the labels."""
-        return digest([self.instruction, self.output_a, self.output_b])
+        return content_hash(self.instruction, self.output_a, self.output_b)
 
     @property
     def group(self) -> str:

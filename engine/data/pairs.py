@@ -101,7 +101,7 @@ class Pairs:
         ]
         texts = found.responses
         columns = {
-            ID: [_BETWEEN.join((names[at], *map(_of_candidate, sorted((a, b))))) for at, a, b in self.pairs],
+            ID: [pair_id(names[at], a, b) for at, a, b in self.pairs],
             INSTRUCTION: [found.instructions[pair.instruction] for pair in self.pairs],
             OUTPUTS[0]: [texts[pair.a][pair.instruction] for pair in self.pairs],
             OUTPUTS[1]: [texts[pair.b][pair.instruction] for pair in self.pairs],
@@ -380,6 +380,11 @@ def _evenly_met(count: int) -> Iterator[tuple[int, int]]:
         circle = [last, *zigzag[:last]]
         meetings = [(circle[at], circle[(at + 1) % count]) for at in range(count)]
         yield from (*meetings[::2], *meetings[1::2])
+
+
+def pair_id(instruction: str, one: str, other: str) -> str:
+    """The id of a pair of two candidates' responses to an instruction, in whichever order."""
+    return _BETWEEN.join((instruction, *map(_of_candidate, sorted((one, other)))))
 
 
 def _in_id(key: str, instruction: str, by_id: bool) -> str:

@@ -18,16 +18,22 @@ from engine.core.column_map import (
     NO_COLUMN,
     OUTPUTS,
     RANKED,
-    RECORDS,
     ColumnMap,
     JudgeColumn,
 )
 from engine.core.errors import FileKind, Hint, InputError, JudgeColumnError, Setting
 from engine.core.formatting import did_you_mean, listed, quoted, words
-from engine.core.items import HUMAN_LABELS, Prediction, digest, written_label
+from engine.core.items import HUMAN_LABELS, Prediction, content_hash, written_label
 from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
 from engine.data.catalogue import Known
-from engine.data.column_content import Sample, finite_number, look_into, meanings_of, said_meanings
+from engine.data.column_content import (
+    Sample,
+    filled_sample,
+    finite_number,
+    look_into,
+    meanings_of,
+    said_meanings,
+)
 from engine.data.column_guess import guess_columns
 from engine.data.column_words import (
     EXPLANATIONS,
@@ -43,16 +49,16 @@ from engine.data.file_kinds import expecting
 from engine.data.label_guess import may_be_label
 from engine.data.mapped_table import MappedTable
 from engine.data.outputs import single_outputs
+from engine.data.pairs import pair_id
 from engine.data.recognition import known_as
 from engine.data.submission import Submission, SubmissionRow, read_submission
-from engine.data.tables import open_table
+from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
 _LABEL, _EXPLANATION = "_preference", "_explanation"
 _OVERALL = default_criterion(ELOQUENT.names)
 _CONFIDENCES = ("confidence", "certainty")
 _BY_HALF = "1.5>"  # before a preference from 1 to 2, as AlpacaEval writes it: a probability of the second + 1
-_BETWEEN = "~"  # as in the ids of pairs made of outputs
 
 
 @dataclass(frozen=True)
@@ -90,10 +96,8 @@ def read_system(path: Path, column: JudgeColumn = NO_COLUMN) -> Submission:
     a value means, with how to say it.
     """
     with expecting(path, FileKind.SUBMISSION, FileKind.VERDICTS):
-        if not column.name and _is_submission(path):
-            return read_submission(path, ties=True)
         try:
-            return _read(path, column)
+            return _read(path, column) or read_submission(path, ties=True)
         except JudgeColumnError as error:  # a dataset may hold a judge's verdicts: no file of a wrong kind
             asked = error
     raise asked
@@ -190,7 +194,7 @@ def _by_candidates(dataset: Dataset) -> _Find:
     def find(own: str, of: VerdictOf) -> tuple[str, bool]:
         if of.candidates is None:
             return own, False
-        paired = _BETWEEN.join((own, *sorted(of.candidates)))
+        paired = pair_id(own, *of.candidates)
         item_id = paired if own not in ids and paired in ids else own
         written = candidates.get(item_id)
         if written is not None and {*written} != {*of.candidates}:
@@ -214,10 +218,8 @@ def _turned(predictions: Mapping[str, Prediction]) -> dict[str, Prediction]:
     }
 
 
-@sandboxed
-def _is_submission(path: Path) -> bool:
+def _is_submission(table: SourceTable) -> bool:
     """Whether a file is to be read as one, also to say what is wrong with it."""
-    table = open_table(path)
     columns = table.first_columns()
     labels = [name for name in columns if name.endswith(_LABEL)]
     rest = [name for name in columns if name != ID and not name.endswith((_LABEL, _EXPLANATION))]
@@ -225,8 +227,12 @@ def _is_submission(path: Path) -> bool:
 
 
 @sandboxed
-def _read(path: Path, column: JudgeColumn) -> Verdicts:
-    sample = look_into(path, may_be_empty=False)
+def _read(path: Path, column: JudgeColumn) -> Verdicts | None:
+    """None for a submission."""
+    inner = open_table(path)
+    if not column.name and _is_submission(inner):
+        return None
+    sample = filled_sample(inner)
     known = known_as(sample)
     columns = _with_column(sample, known, column) if column.name else _of_file(sample, known)
     if column.labels:
@@ -235,8 +241,7 @@ def _read(path: Path, column: JudgeColumn) -> Verdicts:
     criteria = criteria or [_OVERALL]  # which of two responses was chosen
     rubric = ELOQUENT if {*criteria} <= {*ELOQUENT.names} else rubric_of_names(tuple(criteria))
     texts = {INSTRUCTION, *OUTPUTS} <= {*columns.source_of} or RANKED[0] in columns.source_of
-    inner = open_table(path, None, columns.source_of.get(RECORDS, ""))
-    table = MappedTable(inner, columns, rubric, strict=False, with_texts=texts)
+    table = MappedTable(inner.again(), columns, rubric, strict=False, with_texts=texts)
     rows, subjects = _rows(table, columns, criteria, texts)
     if table.unknown:
         raise _unknown(path, table.unknown, columns)
@@ -270,11 +275,11 @@ def _rows(
     for row in cells_of:
         pair = (row.cells[CANDIDATES[0]], row.cells[CANDIDATES[1]]) if named else None
         if counts[row.cells[ID]] > 1 and pair is not None:  # one instruction, several pairs of candidates
-            row.cells[ID] = _BETWEEN.join((row.cells[ID], *sorted(pair)))
+            row.cells[ID] = pair_id(row.cells[ID], *pair)
         check_id(table, row, first_rows)
         instruction, one, other = (row.cells.get(name, "") for name in (INSTRUCTION, *OUTPUTS))
-        of_texts = (digest([instruction, one, other]), digest([instruction, other, one]))
-        subjects[row.cells[ID]] = VerdictOf(*(of_texts if texts else ("", "")), pair)
+        sides = (content_hash(instruction, one, other), content_hash(instruction, other, one))
+        subjects[row.cells[ID]] = VerdictOf(*(sides if texts else ("", "")), pair)
         sure = _confidence(row.cells, columns, shares)
         said = {name: _prediction(row.cells, name, sure) for name in criteria}
         rows.append(SubmissionRow(row.cells[ID], said))

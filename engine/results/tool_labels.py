@@ -18,14 +18,13 @@ from engine.core.column_map import (
     OUTPUT,
     OUTPUTS,
     RANKED,
-    RECORDS,
     ColumnMap,
     annotators_among,
 )
 from engine.core.errors import ColumnsError, FileKind, Hint, InputError, Step
-from engine.core.items import HumanLabel, digest, written_label
+from engine.core.items import HumanLabel, content_hash, written_label
 from engine.core.rubric import Rubric, default_criterion
-from engine.data.column_content import look_into, meanings_of
+from engine.data.column_content import filled_sample, meanings_of
 from engine.data.column_guess import guess_columns
 from engine.data.column_memory import remembered
 from engine.data.column_words import PEOPLE, is_id, tokens_of
@@ -87,7 +86,8 @@ _NAME_THEM = Hint("Say who labelled, or how its columns are read: ", Step.NAME_A
 @sandboxed
 def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> tuple[str, list[SourceRow]]:
     """The short name of the tool's file, empty where it is not known, and its rows in columns of ours."""
-    sample = look_into(path, may_be_empty=False)
+    inner = open_table(path)
+    sample = filled_sample(inner)
     known = known_as(sample)
     if known is not None and known.labelled_by_model:
         found = f"is {known.name}: the labels are a model's, no person's."
@@ -108,8 +108,7 @@ def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> tuple[str, l
     people = (name for name in sample.columns if {*tokens_of(name)} & {*PEOPLE})
     who = "" if texts else sources.pop(ANNOTATOR, "") or next(people, "")
     read = ColumnMap.of(sources, columns.meaning_of)
-    inner = open_table(path, None, sources.get(RECORDS, ""))
-    table = MappedTable(inner, read, rubric, with_texts=texts, keep_annotators=True)
+    table = MappedTable(inner.again(), read, rubric, with_texts=texts, keep_annotators=True)
     rows = list(table.rows())
     table.raise_problems()
     for row in rows if who else ():
@@ -124,7 +123,7 @@ def _content(cells: Mapping[str, str], hashes: Mapping[str, str], here: Collecti
     if OUTPUTS[0] not in cells:
         return hashes.get(cells[ID], ""), False
     asked, one, other = (cells[name] for name in (INSTRUCTION, *OUTPUTS))
-    content, exchanged = digest([asked, one, other]), digest([asked, other, one])
+    content, exchanged = content_hash(asked, one, other), content_hash(asked, other, one)
     turned = content not in here and exchanged in here
     return (exchanged if turned else content), turned
 

@@ -14,7 +14,7 @@ from engine.data.dataset import load_dataset
 from engine.data.submission import Submission, check_submission, read_submission
 from engine.store.run_store import RunStore
 from tests.desktop.desk import PATIENCE, ROOT, Desk, wait_for
-from tests.desktop.hands import BANNER, BUTTON, MAIN_BUTTON, MARK_OF_A, Hands, Patch, patches
+from tests.desktop.hands import BANNER, BUTTON, MAIN_BUTTON, MARK_OF_A, Hands, patches
 from tests.desktop.loose_pictures import LoosePictures
 
 
@@ -33,7 +33,6 @@ ITEMS = 6
 AUTHOR, WORDS = "Ada", "Neither names the right country."
 
 _TABS_TO_VALUES = 11
-_CANCEL = Patch(1190, 118, 1272, 154)  # beside what the page of results is measuring
 
 
 def test_a_first_study_from_the_first_start_to_both_files(
@@ -46,10 +45,8 @@ def test_a_first_study_from_the_first_start_to_both_files(
         _judge_the_first(hands, tmp_path, ITEMS)
         pictures.hold("judge-done", hands.rest())
         pictures.hold("dataset", hands.keys("ctrl+1"))
-        hands.keys("ctrl+3")
         # The first measure of explanations loads ROUGE, 2 to 5 s in which nothing on the page moves.
-        wait_for(lambda: not patches(a_desk.picture(), *BUTTON, inside=_CANCEL), "the end of the measuring")
-        pictures.hold("results", hands.rest())
+        pictures.hold("results", hands.keys("ctrl+3"), hands.rest)
         pictures.hold("review", hands.keys("ctrl+4"))
         _override(hands)
         pictures.hold("review-overridden", hands.rest())

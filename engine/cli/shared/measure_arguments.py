@@ -54,9 +54,10 @@ def judge_column(options: argparse.Namespace) -> JudgeColumn:
 
 def system_of(options: argparse.Namespace, word: str, labels_of: str | None = None) -> System:
     """The system that a word of the command names; --judge-column is of the files that have such a column."""
-    column, named = judge_column(options), [each for each in _words(options) if not each.isdecimal()]
-    if column.name and any(has_column(Path(each), column.name) for each in named):
-        column = column if has_column(Path(word), column.name) else NO_COLUMN
+    column = judge_column(options)
+    others = [Path(each) for each in _words(options) if each != word and not each.isdecimal()]
+    if column.name and others and not word.isdecimal() and not has_column(Path(word), column.name):
+        column = NO_COLUMN if any(has_column(each, column.name) for each in others) else column
     return open_system(word, options.store, labels_of or options.labels_of, column)
 
 

@@ -10,8 +10,11 @@ from engine.core.errors import InputError
 from engine.core.items import HumanLabel, Preference, Tie
 from engine.data.catalogue import Known, every_known
 from engine.data.dataset import Dataset, load_dataset
+from engine.data.outputs import read_outputs
+from engine.data.pairs import make_pairs, match_outputs
 from engine.data.submission import Submission
 from engine.data.verdicts import Verdicts, placed, read_system
+from engine.settings.sampling import PairsPlan
 
 A, B, TIE = Preference.A, Preference.B, Tie.TIE
 ITEMS = [("q1", "Name a fruit.", "An apple.", "A chair."), ("q2", "Name a tree.", "A desk.", "An oak."),
@@ -140,6 +143,22 @@ def test_one_instruction_with_several_pairs_of_candidates_finds_the_pair(tmp_pat
         "q1~m~n": B,
         "q1~k~n": B,
     }
+
+
+def test_a_candidate_whose_name_is_written_otherwise_in_ids_is_found(tmp_path: Path) -> None:
+    files = []
+    for name in ("my model", "base~line"):
+        records = [{"id": "q1", "instruction": "Say hi.", "output": f"Hi from {name}.", "generator": name}]
+        files.append(read_outputs(write(tmp_path / f"{name[:2]}.json", json.dumps(records))))
+    path = tmp_path / "pairs.tsv"
+    make_pairs(match_outputs(files), PairsPlan()).write(path)
+    dataset = load_dataset(path)
+    log = lines({"uid": "q1", "judge": "x", "model": "my model", "baseline": "base~line",
+                 "games": [{"score": "B>A"}, {"score": "A>B"}]})  # fmt: skip
+    [(item_id, label)] = labels(placed(read_system(write(tmp_path / "log.jsonl", log)), dataset)).items()
+    assert item_id == dataset.ids[0]
+    first = dataset.texts("candidate_a").to_pylist()[0]
+    assert label is (A if first == "my model" else B)
 
 
 def test_an_id_twice_is_told_with_both_lines(tmp_path: Path) -> None:
