@@ -36,15 +36,12 @@ class JudgeColumnDialog(QtWidgets.QDialog):
         self.ok_button = self.buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Ok)
         self.ok_button.setText("&Add")
         asked = f"Which column of {short_name(path.name)} holds the judge's verdicts?"
-        none = "No column of few values is in this file." if not columns else ""
-        inside = labels.as_column(self._as_widget(), labels.STRETCH)
-        parts = (
-            plain_label(asked),
-            self.choice,
-            plain_label(none),
-            (labels.scrolling(inside), labels.STRETCH),
+        none = [] if columns else [plain_label("No column of few values is in this file.")]
+        inside = labels.scrolling(labels.as_column(self._as_widget(), labels.STRETCH)), labels.STRETCH
+        question = plain_label(asked)
+        labels.in_column(
+            question, self.choice, *none, inside, self.buttons, on=self, margins=None, spacing=10
         )
-        labels.in_column(*parts, self.buttons, on=self, margins=None, spacing=10)
         self.choice.setVisible(bool(columns))
         self.choice.currentIndexChanged.connect(self._show_values)
         self._show_values()
