@@ -28,16 +28,19 @@ _TIME = re.compile(
 )
 _PROGRESS = re.compile(r"\r[^\r\n]*elapsed[^\r\n]*")
 _NUMBER = re.compile(r"-?\d+\.\d{7,}(?:e[-+]?\d+)?|-?\d+(?:\.\d+)?e-\d+")
+_FITTED = re.compile(r"^(calibration +)[0-9a-f]{64}(, fitted on)", re.MULTILINE)
 _SHORTENED = re.compile(r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)…")
 
 
 def tidy(text: str, named: dict[str, str]) -> str:
     """A text as it is on every computer: `named` gives texts and what stands for them, the longest first.
 
-    Numbers of seven digits and more after the point are cut to five and … instead.
+    Numbers of seven digits and more after the point are cut to five and … instead. The digest of a fitted
+    calibration is not shown: it changes with the last digit of a fit, so with the processor and NumPy.
     """
     for found in sorted(named, key=len, reverse=True):
         text = text.replace(found, named[found])
+    text = _FITTED.sub(r"\1{fitted}\2", text)
     text = _TIME.sub("{time}", _PROGRESS.sub("", text)).replace("\r", "{CR}")
     return _NUMBER.sub(lambda found: f"{float(found[0]):.5g}…", text)
 
