@@ -63,6 +63,16 @@ async def reached(address: ClusterAddress) -> None:
     writer.close()
 
 
+async def talked_to(address: ClusterAddress, security: "Security | None") -> None:
+    """Return where what listens speaks as a scheduler does, with the same certificates. Raises OSError."""
+    from distributed.comm import connect  # noqa: PLC0415
+    from distributed.security import Security  # noqa: PLC0415
+
+    given = (security or Security()).get_connection_args("worker")
+    comm = await connect(str(address), timeout=CONNECT_SECONDS, **given)
+    await comm.close()
+
+
 def security_for(address: ClusterAddress, certificates: Path) -> "Security | None":
     """What makes the connections of a cluster; None for plain ones. SetupError without certificates."""
     if not address.encrypted:

@@ -19,7 +19,7 @@ from distributed.comm.registry import backends
 from distributed.comm.tcp import TCPBackend, TCPListener, TLSBackend, TLSListener
 
 from engine.cluster.certificates import ClusterAddress, is_this_computer
-from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
+from engine.cluster.dask_setup import SILENT_SECONDS, reached, security_for, talked_to
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
@@ -118,6 +118,8 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
                     f"What listens at {address} is not the scheduler of this cluster: perhaps it has other"
                     " certificates."
                 )
+                await talked_to(address, security)
+                said = f"A worker for {address} could not be started: is this computer very busy?"
                 async with _worker(address, security, options) as nanny:
                     tell(f"Working for {address}")
                     told = ""
@@ -148,11 +150,12 @@ async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions
             local_directory=str(folder),
             memory_limit=None,  # a mapped model would count as the worker's own
             dashboard=False,
-            death_timeout=CONNECT_SECONDS,
+            # A process that imports all of this took over 10 s where other programs kept both cores busy.
+            death_timeout=SILENT_SECONDS,
             silence_logs=logging.CRITICAL + 1,
         )
         try:
-            await asyncio.wait_for(nanny, 6 * CONNECT_SECONDS)
+            await asyncio.wait_for(nanny, 2 * SILENT_SECONDS)
             yield nanny
         finally:
             with suppress(TimeoutError, OSError, RuntimeError):
