@@ -175,9 +175,11 @@ class OverInstructions:
         Proportions with Small Expected Number of Positive Counts Estimated From Survey Data, 1998). Simulated
         coverage: `bench/coverage/intervals.py`.
         """
-        return Interval(*clopper_pearson(self.mean, self._worth_of_share(), _TAIL))
+        return Interval(*clopper_pearson(self.mean, self.worth_of_share, _TAIL))
 
-    def _worth_of_share(self) -> float:
+    @property
+    def worth_of_share(self) -> float:
+        """How many independent values of 0 or 1 a share is as sure as, with Student's t over instructions."""
         if self.values <= 1:
             return 1.0
         return self._worth() * (float(_t(self.values - 1) / _t(self._freedom))) ** 2
@@ -264,7 +266,7 @@ class OverInstructions:
 
     def p_share_above(self, bound: float) -> float:
         """One-sided, that a share is `bound` or less: below .025 just where its interval lies above it."""
-        return chance_of_share(self.mean, self._worth_of_share(), bound)
+        return chance_of_share(self.mean, self.worth_of_share, bound)
 
     def p_above_within(self, bound: float, least: float) -> float:
         """The same of a mean of values that may be anything from `least` on, by `interval_within`."""
