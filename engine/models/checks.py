@@ -32,6 +32,12 @@ starcoder2 step35 talkie xverse
 """
 _TEXT_GENERATOR_NAMES = frozenset(_TEXT_GENERATORS.split())
 
+# What Ollama 0.33 calls by names of its own, or keeps in the model's file (its convert/ and llama/compat/).
+_OF_OLLAMA = "of Ollama's own engine, which llama.cpp cannot load"
+_OLLAMA_NAMES = "deepseekocr glm4moelite glmocr gptoss mllama nemotron_h_omni olmo3 qwen25vl"
+_OLLAMA_TENSORS = ("a.", "mm.", "mtp.", "s.", "v.")
+_ANOTHER_EDITION = "Choose an edition made with llama.cpp, from Hugging Face for instance."
+
 _POOLING = {1: "an embedding model", 2: "an embedding model", 3: "an embedding model", 4: "a reranker"}
 _ENCODERS = frozenset({"gemma-embedding", "llama-embed", "t5encoder"})  # and all whose name has "bert" in it
 _OTHER_ARCHITECTURES = {
@@ -85,6 +91,8 @@ def check_architecture(model: GgufHeader) -> None:
         own_use = " This one may be used as the encoder for BERTScore." if name == "bert" else ""
         found = f"its architecture {name!r} is an encoder, which cannot generate text"
         raise model.refused(found, f"{CHOOSE_CHAT_MODEL}{own_use}")
+    if name in _OLLAMA_NAMES.split():
+        raise model.refused(f"its architecture {name!r} is one {_OF_OLLAMA}", _ANOTHER_EDITION)
     if name not in _TEXT_GENERATOR_NAMES:
         raise model.refused(
             f"its architecture {name!r} is not supported for text generation by this version of llama.cpp",
@@ -106,6 +114,13 @@ def check_has_tensors(model: GgufHeader, hint: str) -> None:
     """Refuse a vocabulary without a model; `hint`: what to choose instead."""
     if not model.tensors:
         raise model.refused("this file holds a vocabulary only, no model", hint)
+
+
+def _check_tensors_of_ollama(model: GgufHeader) -> None:
+    found = next((tensor.name for tensor in model.tensors if tensor.name.startswith(_OLLAMA_TENSORS)), None)
+    if found:
+        what = f"its part {found!r}, for images, sound or drafts, is one {_OF_OLLAMA}"
+        raise model.refused(what, _ANOTHER_EDITION)
 
 
 _WITHOUT_HEADS = frozenset({"mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"})
@@ -376,6 +391,7 @@ _CHECKS: tuple[Callable[[GgufHeader], None], ...] = (
     check_architecture,
     check_writes,
     partial(check_has_tensors, hint=CHOOSE_CHAT_MODEL),
+    _check_tensors_of_ollama,
     check_sizes,
     _check_heads,
     _check_rotation,
