@@ -250,12 +250,12 @@ OTHERS: Sequence[tuple[PublishedFile, str, str]] = [
     (
         PublishedFile("gemma3-4b.gguf", "gemma3", more=["mm.mm_input_projection.weight", "v.post_ln.weight"]),
         "gemma3-4b",
-        "'mm.mm_input_projection.weight', for images, sound or drafts, is one of Ollama's own engine",
+        "'mm.mm_input_projection.weight' is one of Ollama's own engine",
     ),
     (
         PublishedFile("qwen3.5.gguf", "qwen35", more=["mtp.fc.weight"]),
         "qwen3.5",
-        "'mtp.fc.weight', for images, sound or drafts, is one of Ollama's own engine",
+        "'mtp.fc.weight' is one of Ollama's own engine",
     ),
     (
         PublishedFile("gpt-oss.gguf", "gptoss"),

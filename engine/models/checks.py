@@ -33,10 +33,8 @@ starcoder2 step35 talkie xverse
 _TEXT_GENERATOR_NAMES = frozenset(_TEXT_GENERATORS.split())
 
 # What Ollama 0.33 calls by names of its own, or keeps in the model's file (its convert/ and llama/compat/).
-_OF_OLLAMA = "of Ollama's own engine, which llama.cpp cannot load"
 _OLLAMA_NAMES = "deepseekocr glm4moelite glmocr gptoss mllama nemotron_h_omni olmo3 qwen25vl"
 _OLLAMA_TENSORS = ("a.", "mm.", "mtp.", "s.", "v.")
-_ANOTHER_EDITION = "Choose an edition made with llama.cpp, from Hugging Face for instance."
 
 _POOLING = {1: "an embedding model", 2: "an embedding model", 3: "an embedding model", 4: "a reranker"}
 _ENCODERS = frozenset({"gemma-embedding", "llama-embed", "t5encoder"})  # and all whose name has "bert" in it
@@ -91,8 +89,12 @@ def check_architecture(model: GgufHeader) -> None:
         own_use = " This one may be used as the encoder for BERTScore." if name == "bert" else ""
         found = f"its architecture {name!r} is an encoder, which cannot generate text"
         raise model.refused(found, f"{CHOOSE_CHAT_MODEL}{own_use}")
-    if name in _OLLAMA_NAMES.split():
-        raise model.refused(f"its architecture {name!r} is one {_OF_OLLAMA}", _ANOTHER_EDITION)
+    tensors = (f"tensor {each.name!r}" for each in model.tensors if each.name.startswith(_OLLAMA_TENSORS))
+    if found := f"architecture {name!r}" if name in _OLLAMA_NAMES.split() else next(tensors, None):
+        raise model.refused(
+            f"its {found} is one of Ollama's own engine, which llama.cpp cannot load",
+            "Choose an edition made with llama.cpp, from Hugging Face for instance.",
+        )
     if name not in _TEXT_GENERATOR_NAMES:
         raise model.refused(
             f"its architecture {name!r} is not supported for text generation by this version of llama.cpp",
@@ -114,13 +116,6 @@ def check_has_tensors(model: GgufHeader, hint: str) -> None:
     """Refuse a vocabulary without a model; `hint`: what to choose instead."""
     if not model.tensors:
         raise model.refused("this file holds a vocabulary only, no model", hint)
-
-
-def _check_tensors_of_ollama(model: GgufHeader) -> None:
-    found = next((tensor.name for tensor in model.tensors if tensor.name.startswith(_OLLAMA_TENSORS)), None)
-    if found:
-        what = f"its part {found!r}, for images, sound or drafts, is one {_OF_OLLAMA}"
-        raise model.refused(what, _ANOTHER_EDITION)
 
 
 _WITHOUT_HEADS = frozenset({"mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"})
@@ -391,7 +386,6 @@ _CHECKS: tuple[Callable[[GgufHeader], None], ...] = (
     check_architecture,
     check_writes,
     partial(check_has_tensors, hint=CHOOSE_CHAT_MODEL),
-    _check_tensors_of_ollama,
     check_sizes,
     _check_heads,
     _check_rotation,

@@ -120,20 +120,16 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace]:
         if isinstance(listed, ModelPlace):
             yield listed
         elif (models := ollama_models(listed.folder)) is not None:
-            for model in models:
-                error = ModelFileError(f"{model.name}: {model.fault}.", _AS_GGUF) if model.fault else None
-                if error or model.path in listed.files:
-                    short = model.name.removesuffix(":latest")
-                    yield ModelPlace(model.path, model.name, listed.source, short, error)
+            for name, path, fault in models:
+                error = ModelFileError(f"{name}: {fault}.", _AS_GGUF) if fault else None
+                if error or path in listed.files:
+                    yield ModelPlace(path, name, listed.source, name.removesuffix(":latest"), error)
         else:
             firsts: dict[Path, Path] = {}  # of the parts of a split model the first that is there
             for path in listed.files:
                 firsts.setdefault(model_file.first_part(path), path)
             for path in firsts.values():
                 yield ModelPlace(path, model_file.called(path), listed.source, path.name)
-
-
-_AS_GGUF = "Choose another model, or download this one as a GGUF file."
 
 
 class _Listing(NamedTuple):
@@ -188,6 +184,7 @@ def _is_new(path: Path, seen: set[Path]) -> bool:
     return True
 
 
+_AS_GGUF = "Choose another model, or download this one as a GGUF file."
 _PROJECTOR = re.compile(r"(?<![a-z])mmproj(?![a-z])", re.IGNORECASE)
 
 
@@ -214,9 +211,8 @@ def found_model(path: Path, source: str) -> FoundModel:
 
 
 def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
-    """The models that are called `text`, or have it in their names, whatever the case, each once. The whole
-    name of a file goes before a part of one, and that before the name in a header; of several those that can
-    judge.
+    """The models that are called `text`, or have it in their names, whatever the case. The whole name of a
+    file goes before a part of one, and that before the name in a header; of several those that can judge.
     """
     wanted = text.casefold()
     places = list(_files(folders))
@@ -237,10 +233,8 @@ def _names(place: ModelPlace) -> set[str]:
 
 def _by_header(places: Iterable[ModelPlace]) -> Iterator[ModelPlace]:
     """The places of models that can judge, with the names that their headers give."""
-    for place in places:
+    for place in (each for each in places if each.error is None):
         try:
-            if place.error is not None:
-                raise place.error
             yield replace(place, name=model_file.read_model_file(place.path).title)
         except ModelFileError:
             continue  # the list of models says why

@@ -28,13 +28,10 @@ def is_blob(path: Path) -> bool:
 
 def ollama_models(folder: Path) -> list[OllamaModel] | None:
     """All models whose files lie in this folder, by their names; None for other folders."""
-    manifests = [
-        place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is PathKind.FOLDER
-    ]
-    if folder.name != "blobs" or not manifests:
+    if folder.name != "blobs" or not any(folder.parent.glob("manifests*/")):
         return None
     found: list[OllamaModel] = []
-    for manifest in (path for place in manifests for path in sorted(place.glob("*/*/*/*"))):
+    for manifest in sorted(folder.parent.glob("manifests*/*/*/*/*")):
         # What is no manifest is left out, as by Ollama.
         if (layers := _layers(manifest)) is not None:
             host, space, model, tag = manifest.parts[-4:]

@@ -35,7 +35,7 @@ def program_folders(platform: str) -> Iterator[tuple[str, Path]]:
     yield "Tiebreak", paths.models_folder()
     yield "Tiebreak", paths.project_models_folder()
     moved = filter(None, [_text(home / ".lmstudio-home-pointer").strip()])
-    for own in (*map(Path, moved), home / ".lmstudio", home / ".cache" / "lm-studio"):
+    for own in (*map(Path, moved), home / ".lmstudio", home / ".cache" / "lm-studio", settings / "LM Studio"):
         for folder in (*_named_in(own / "settings.json", "downloadsFolder"), own / "models"):
             yield "LM Studio", folder
     apps = [base / name for base in (settings, data) for name in ("Jan", "jan.ai.app")]
@@ -77,10 +77,9 @@ def _folder_from(variable: str, default: Path) -> Path:
 def _named_in(settings: Path, key: str) -> list[Path]:
     """The folder that settings in JSON name; none where they name none or cannot be read."""
     try:
-        named = Path(plain_values(_text(settings))[key])
+        return [path for path in [Path(plain_values(_text(settings))[key])] if path.is_absolute()]
     except (ValueError, KeyError, TypeError):
         return []
-    return [named] if named.is_absolute() else []
 
 
 def _set_in_window(folder: Path) -> list[str]:

@@ -18,7 +18,8 @@ OWN_SETTINGS = (
     *("APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
     *("OLLAMA_MODELS", "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "LLAMA_CACHE", "JAN_DATA_FOLDER"),
 )
-SYSTEMS = ("linux", "darwin", "win32")
+SETTINGS = {"linux": ".config", "darwin": "Library/Application Support", "win32": "AppData/Roaming"}
+"""Where programs keep their settings on each system."""
 
 
 @pytest.fixture(autouse=True)
@@ -126,18 +127,20 @@ def test_folders_named_in_the_environment_are_searched(
 # Where settings of the programs say it
 
 
-@pytest.mark.parametrize("platform", SYSTEMS)
-@pytest.mark.parametrize("own", [".lmstudio", ".cache/lm-studio", "elsewhere/studio home"])
+@pytest.mark.parametrize("platform", SETTINGS)
+@pytest.mark.parametrize("own", [".lmstudio", ".cache/lm-studio", "elsewhere/studio home", "OLD/LM Studio"])
 def test_the_folder_that_lm_studio_was_told_is_searched(
     private_home: Path, put: Put, monkeypatch: pytest.MonkeyPatch, platform: str, own: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
+    own = own.replace("OLD", SETTINGS[platform])  # where it kept its settings at first
     downloads = private_home / "Modèles" / "gguf"
     models = [
         put(downloads / "a" / "b" / "moved.gguf"),
         put(private_home / own / "models" / "a" / "b" / "old.gguf"),
     ]
-    write(private_home / ".lmstudio-home-pointer", f"{private_home / own}\n")
+    if own.startswith("elsewhere"):
+        write(private_home / ".lmstudio-home-pointer", f"{private_home / own}\n")
     write(private_home / own / "settings.json", json.dumps({"downloadsFolder": str(downloads), "tasks": [1]}))
     assert {(entry.path, entry.source) for entry in found_in(private_home)} == {
         (model, "LM Studio") for model in models
