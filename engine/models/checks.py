@@ -90,9 +90,9 @@ def check_architecture(model: GgufHeader) -> None:
         found = f"its architecture {name!r} is an encoder, which cannot generate text"
         raise model.refused(found, f"{CHOOSE_CHAT_MODEL}{own_use}")
     tensors = (f"tensor {each.name!r}" for each in model.tensors if each.name.startswith(_OLLAMA_TENSORS))
-    if found := f"architecture {name!r}" if name in _OLLAMA_NAMES.split() else next(tensors, None):
+    if foreign := f"architecture {name!r}" if name in _OLLAMA_NAMES.split() else next(tensors, ""):
         raise model.refused(
-            f"its {found} is one of Ollama's own engine, which llama.cpp cannot load",
+            f"its {foreign} is one of Ollama's own engine, which llama.cpp cannot load",
             "Choose an edition made with llama.cpp, from Hugging Face for instance.",
         )
     if name not in _TEXT_GENERATOR_NAMES:

@@ -3,7 +3,6 @@ the sources of Ollama 0.33: manifest/, types/model/name.go, server/images.go.
 """
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +10,6 @@ from engine.core.codec import plain_values
 from engine.system.paths import PathKind, seen_at
 
 _BLOB = re.compile(r"sha256-[0-9a-f]{64}")
-_MEDIA_TYPE = "application/vnd.ollama.image."
 _OLLAMA_HOSTS = frozenset({"registry.ollama.ai", "ollama.com"})
 
 
@@ -46,12 +44,12 @@ def ollama_models(folder: Path) -> list[OllamaModel] | None:
 def _layers(manifest: Path) -> list[tuple[str, str]] | None:
     try:
         layers = plain_values(manifest.read_bytes())["layers"] or []  # null for a model in the cloud
-        return [(layer["mediaType"].removeprefix(_MEDIA_TYPE), str(layer["digest"])) for layer in layers]
+        return [(layer["mediaType"].rpartition(".")[2], str(layer["digest"])) for layer in layers]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _fault(kinds: set[str], weights: Sequence[Path]) -> str:
+def _fault(kinds: set[str], weights: list[Path]) -> str:
     if "tensor" in kinds:
         return "Ollama keeps its weights in a format of its own, not in a GGUF file"
     if not weights:

@@ -84,9 +84,11 @@ def _named_in(settings: Path, key: str) -> list[Path]:
 
 def _set_in_window(folder: Path) -> list[str]:
     """The folder of models that is set in Ollama's own window."""
-    database = f"{(folder / 'db.sqlite').absolute().as_uri()}?mode=ro"
+    database = folder.absolute() / "db.sqlite"
+    # SQLite would leave a log beside it where there is none.
+    way = "mode=ro" if paths.seen_at(folder / "db.sqlite-wal") is paths.PathKind.FILE else "immutable=1"
     try:
-        with closing(sqlite3.connect(database, uri=True)) as opened:
+        with closing(sqlite3.connect(f"{database.as_uri()}?{way}", uri=True)) as opened:
             return [str(named) for (named,) in opened.execute("SELECT models FROM settings") if named]
     except sqlite3.Error:
         return []

@@ -83,6 +83,13 @@ def test_a_model_is_used_by_the_name_that_is_listed(
         assert model_file(word) == blob
 
 
+def test_a_later_form_of_the_folder_is_read_too(keep: Keep, folder: Path) -> None:
+    keep(f"{REGISTRY}/tiny/1b")
+    (folder / "manifests").rename(folder / "manifests-v2")
+    (folder / "manifests-v2" / "registry.ollama.ai").rename(folder / "manifests-v2" / "ollama.com")
+    assert [found.name for found in listed(folder)] == ["tiny:1b"]
+
+
 def test_a_name_with_a_colon_can_be_used_on_windows_where_no_file_is_called_so(
     keep: Keep, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,7 +111,7 @@ def test_each_name_of_one_file_leads_to_it_and_it_is_listed_once(keep: Keep, fol
     keep(f"{REGISTRY}/qwen3/8b")
     keep(f"{REGISTRY}/qwen3/latest")
     assert [found.name for found in listed(folder)] == ["qwen3:8b"]
-    for word in ("qwen3:8b", "qwen3:latest", "qwen3"):
+    for word in ("qwen3:8b", "qwen3:latest", "qwen3", "WEN"):
         assert [place.path for place in models_named(word, [folder])] == [folder / "blobs" / MODEL]
 
 

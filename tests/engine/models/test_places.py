@@ -227,6 +227,13 @@ def test_the_folder_that_ollamas_window_was_told_is_searched(
         opened.execute("CREATE TABLE settings (id INTEGER, expose BOOLEAN, models TEXT NOT NULL DEFAULT '')")
         opened.execute("INSERT INTO settings VALUES (1, 0, ?)", [str(model.parent)])
     assert [(entry.path, entry.source) for entry in found_in(private_home)] == [(model, "Ollama")]
+    assert list(database.parent.iterdir()) == [database]  # nothing is left in Ollama's own folder
+    with closing(sqlite3.connect(database)) as at_work:
+        with at_work:
+            at_work.execute(
+                "UPDATE settings SET models = ?", [str(put(private_home / "new" / "new.gguf").parent)]
+            )
+        assert [entry.path.name for entry in found_in(private_home)] == ["new.gguf"]
 
 
 @pytest.mark.parametrize("mark", ["", '"'])
