@@ -62,7 +62,7 @@ class LlamaModel:
                 raise DeviceFailed(device.title, f"the model cannot be loaded there: {_reason()}")
             raise ModelFileError(
                 f"{path.name}: llama.cpp cannot load this model: {_reason()}.",
-                "Download the file again, or choose another model.",
+                "Download the file again. If it was made for another program, choose one for llama.cpp.",
             )
 
     @property

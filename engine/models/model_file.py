@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.core.codec import plain_values
 from engine.core.errors import ModelFileError
 from engine.core.formatting import short_count, without_middle
 from engine.models.checks import precheck
@@ -22,6 +21,7 @@ from engine.models.header import (
     TensorInfo,
     read_header,
 )
+from engine.models.ollama import is_blob, ollama_models
 from engine.settings.rows import KvType
 from engine.system.paths import PathKind, home, seen_at
 
@@ -131,7 +131,8 @@ def called(path: Path) -> str:
     name for its blobs; with the folder's name where the file's says nothing (`Qwen3-8B/model`).
     """
     if is_blob(path):
-        return (ollama_names(path.parent) or {}).get(path.name, path.name)
+        models = ollama_models(path.parent) or []
+        return next((model.name for model in models if model.path == path), path.name)
     part = part_name(path)
     stem = part.stem if part else path.stem if path.suffix.lower() == SUFFIX else path.name
     if _says_something(stem):
@@ -167,42 +168,6 @@ def _telling_folder(path: Path) -> str:
         if not _NO_NAME_OF_A_FOLDER.fullmatch(folder.name) and _says_something(folder.name):
             return folder.name
     return ""
-
-
-_BLOB = re.compile(r"sha256-[0-9a-f]{64}")
-_MODEL_LAYER = "application/vnd.ollama.image.model"
-_OLLAMA_HOSTS = frozenset({"registry.ollama.ai", "ollama.com"})
-
-
-def is_blob(path: Path) -> bool:
-    """Whether a file is named as Ollama names what it keeps: models, projectors, templates, licences."""
-    return path.parent.name == "blobs" and _BLOB.fullmatch(path.name) is not None
-
-
-def ollama_names(folder: Path) -> dict[str, str] | None:
-    """Name of the blob file -> name in `ollama list`, of all models there; None for other folders."""
-    manifests = [
-        place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is PathKind.FOLDER
-    ]
-    if folder.name != "blobs" or not manifests:
-        return None
-    names: dict[str, str] = {}
-    for place in manifests:
-        for manifest in sorted(place.glob("*/*/*/*")):
-            for digest in _model_digests(manifest):
-                host, space, model, tag = manifest.relative_to(place).parts
-                name = f"{model}:{tag}" if space == "library" else f"{space}/{model}:{tag}"
-                name = name if host in _OLLAMA_HOSTS else f"{host}/{space}/{model}:{tag}"
-                names.setdefault(digest.replace(":", "-"), name)
-    return names
-
-
-def _model_digests(manifest: Path) -> list[str]:
-    try:
-        layers = plain_values(manifest.read_bytes())["layers"]
-        return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _MODEL_LAYER]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []  # not a manifest: its blob is omitted, as Ollama leaves it out
 
 
 # How the weights are stored, in the word that users have for it: `Q4_K_M`. A file's name claims one, the file

@@ -45,9 +45,10 @@ def test_a_path_that_is_there_is_taken_as_it_is(
     assert not capsys.readouterr().err
 
 
-def test_what_has_a_folder_in_it_is_never_looked_for_by_name(put: Put) -> None:
+def test_what_has_a_folder_in_it_is_a_path_where_no_model_is_called_so(put: Put) -> None:
     sparrow = put("sparrow.gguf")
     assert model_file(f"gone/{sparrow.name}") == Path("gone/sparrow.gguf")
+    assert model_file(str(Path("gone").absolute() / "sparrow")) == Path("gone").absolute() / "sparrow"
 
 
 def test_a_part_of_a_name_is_enough_and_the_file_is_told(
