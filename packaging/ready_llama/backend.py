@@ -1,58 +1,66 @@
-"""A build backend that makes the wheel of llama-cpp-python without a compiler: its own Python part, and llama.cpp's
-libraries as llama-cpp-py-sync has them compiled. parts.txt holds both to their sums.
+"""A build backend that makes the wheel of llama-cpp-python without a compiler: its own Python part, and the
+libraries of llama.cpp that llama-cpp-py-sync has compiled. parts.txt holds both to their sums.
 """
 
+import base64
 import ctypes
-import shutil
+import hashlib
+import re
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 HERE = Path(__file__).parent
+PLATFORMS = {"win32": "win_amd64", "darwin": "macosx_14_0_arm64"}
 _AVX2 = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE of IsProcessorFeaturePresent
-_PLATFORMS = {"win32": "win_amd64", "darwin": "macosx_14_0_arm64"}
 _LIBRARIES = (".dll", ".dylib")
 _TERMS = ("LICENSE", "THIRD_PARTY_NOTICES.txt")
 
 
 def build_wheel(wheel_directory: str, _settings: Any = None, _metadata_directory: str | None = None) -> str:
     """What pip calls. SystemExit where these libraries do not run, or a part is not what it was."""
-    if sys.platform not in _PLATFORMS:
+    if sys.platform not in PLATFORMS:
         raise SystemExit("There are libraries for Windows and macOS alone: install requirements.txt instead.")
     if sys.platform == "win32" and not ctypes.windll.kernel32.IsProcessorFeaturePresent(_AVX2):
         raise SystemExit(
-            "This processor has no AVX2, which these libraries of llama.cpp need. Compile llama.cpp for it: install"
-            " a C++ compiler, then requirements.txt (docs/install-and-bundle.md)."
+            "This processor has no AVX2, which these libraries of llama.cpp need. Compile it: install a C++"
+            " compiler, then requirements.txt (docs/install-and-bundle.md)."
         )
-    with TemporaryDirectory() as folder:
-        made = _joined(Path(folder))
-        shutil.copy(made, wheel_directory)
-    return made.name
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        # pip's cache has no word for these settings: it would hand out a wheel that was compiled before, and
+        # keep this one, which has no libraries, for whoever compiles next.
+        how = ("--no-deps", "--no-cache-dir", "--require-hashes", "--wheel-dir", folder)
+        command = (sys.executable, "-m", "pip", "wheel", *how, "--requirement", HERE / "parts.txt")
+        if subprocess.run(list(map(str, command)), check=False).returncode != 0:
+            raise SystemExit("pip did not get the parts of llama-cpp-python, or one has another sum (above).")
+        binding, libraries = (next(folder.glob(f"llama_cpp_{part}-*.whl")) for part in ("python", "py_sync"))
+        return joined(binding, libraries, PLATFORMS[sys.platform], Path(wheel_directory)).name
 
 
-def _joined(folder: Path) -> Path:
-    """One wheel of the two parts, made in a folder."""
-    # The cache of pip would hand out a wheel that was compiled before, and keep this one without libraries for later.
-    _run("pip", "wheel", "--no-deps", "--no-cache-dir", "--require-hashes", "-r", HERE / "parts.txt", "-w", folder)
-    binding, libraries = (next(folder.glob(f"{name}-*.whl")) for name in ("llama_cpp_python", "llama_cpp_py_sync"))
-    for wheel in (binding, libraries):
-        _run("wheel", "unpack", wheel, "--dest", folder / "unpacked")
-    ours, theirs = sorted((folder / "unpacked").glob("llama_cpp_py*"), key=lambda path: "sync" in path.name)
-    target = ours / "llama_cpp" / "lib"
-    target.mkdir()
-    for path in (theirs / "llama_cpp_py_sync").iterdir():
-        if path.suffix in _LIBRARIES:
-            shutil.copy(path, target)
-    for name in _TERMS:
-        shutil.copy(next(theirs.rglob(name)), target)
-    packed = folder / "packed"
-    packed.mkdir()
-    _run("wheel", "pack", ours, "--dest-dir", packed)
-    _run("wheel", "tags", "--remove", "--platform-tag", _PLATFORMS[sys.platform], *packed.iterdir())
-    return next(packed.iterdir())
+def joined(binding: Path, libraries: Path, platform: str, folder: Path) -> Path:
+    """One wheel for a platform, in a folder: that of llama-cpp-python, and the libraries of another."""
+    with ZipFile(binding) as wheel:
+        files = {name: wheel.read(name) for name in wheel.namelist()}
+    with ZipFile(libraries) as wheel:
+        for name in map(PurePosixPath, wheel.namelist()):
+            if name.suffix in _LIBRARIES or name.name in _TERMS:
+                files[f"llama_cpp/lib/{name.name}"] = wheel.read(str(name))
+    about = next(PurePosixPath(name).parent for name in files if name.endswith(".dist-info/RECORD"))
+    tag = f"Tag: py3-none-{platform}".encode()
+    files[f"{about}/WHEEL"] = re.sub(rb"(?m)^Tag: \S+", tag, files[f"{about}/WHEEL"])
+    del files[f"{about}/RECORD"]
+    rows = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in files.items()]
+    files[f"{about}/RECORD"] = "\n".join([*rows, f"{about}/RECORD,,", ""]).encode()
+    made = folder / f"{about.stem}-py3-none-{platform}.whl"
+    with ZipFile(made, "w", ZIP_DEFLATED) as wheel:
+        for name, content in files.items():
+            wheel.writestr(name, content)
+    return made
 
 
-def _run(module: str, *arguments: str | Path) -> None:
-    subprocess.run([sys.executable, "-m", module, *map(str, arguments)], check=True)  # noqa: S603
+def _digest(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
