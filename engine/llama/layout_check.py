@@ -64,8 +64,8 @@ def _difference(library: ctypes.CDLL, of: str, struct: Any, values: Mapping[str,
 def _answers(library: ctypes.CDLL, function: str) -> tuple[bytes, bytes]:
     """What a function returns as a structure, twice, in more room than any takes: a longer one harms nothing.
 
-    On x86-64 a structure is written where a hidden first argument says: each answer has a buffer with a fill of
-    its own. Elsewhere that pointer is no argument, and both are one object, whose length is unknown.
+    On x86-64 a structure is written where a hidden first argument says: each answer has a buffer with a fill
+    of its own. Elsewhere that pointer is no argument, and both are one object, whose length is unknown.
     """
     call = library[function]  # an object of its own, so llama_cpp's declarations stay
     if platform.machine().lower() not in ("amd64", "x86_64"):
