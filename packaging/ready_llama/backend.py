@@ -46,9 +46,9 @@ def joined(binding: Path, libraries: Path, platform: str, folder: Path) -> Path:
     with ZipFile(binding) as wheel:
         files = {name: wheel.read(name) for name in wheel.namelist()}
     with ZipFile(libraries) as wheel:
-        for name in map(PurePosixPath, wheel.namelist()):
-            if name.suffix in _LIBRARIES or name.name in _TERMS:
-                files[f"llama_cpp/lib/{name.name}"] = wheel.read(str(name))
+        for path in map(PurePosixPath, wheel.namelist()):
+            if path.suffix in _LIBRARIES or path.name in _TERMS:
+                files[f"llama_cpp/lib/{path.name}"] = wheel.read(str(path))
     about = next(PurePosixPath(name).parent for name in files if name.endswith(".dist-info/RECORD"))
     tag = f"Tag: py3-none-{platform}".encode()
     files[f"{about}/WHEEL"] = re.sub(rb"(?m)^Tag: \S+", tag, files[f"{about}/WHEEL"])

@@ -20,7 +20,7 @@ from tests.commands import ROOT
 
 CONTEXT = bytes(llama_cpp.llama_context_default_params())
 MODEL = bytes(llama_cpp.llama_model_default_params())
-SWITCHES = llama_cpp.llama_context_params.embeddings.offset
+SWITCHES = int(vars(llama_cpp.llama_context_params)["embeddings"].offset)
 MEASURED = platform.machine().lower() in ("amd64", "x86_64")
 compiled = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("cc"), reason="compiles a library as Linux has them"
