@@ -20,7 +20,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.core.codec import plain
 from engine.prompt.conversation import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
-from engine.prompt.template import Opening, reply_start, thought_around
+from engine.prompt.reply_starts import Opening, reply_start, thought_around
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.commands import ROOT
 
 HOOK = """
@@ -56,6 +58,7 @@ print("judged", main_content.workspace.run.results.run.judged)
 """
 
 
+@pytest.mark.slow
 def test_the_window_opens_no_socket(demo_gold: Path, tmp_path: Path, demo_tried: None) -> None:
     few = tmp_path / "few.tsv"
     few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:2]) + b"\n")

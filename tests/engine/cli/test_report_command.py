@@ -31,6 +31,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, demo_store: Path, demo_gold: Path) -> None:
     figures = tmp_path / "deep" / "figures"
     words = ["1", "--gold", str(demo_gold), "--store", str(demo_store)]
