@@ -289,7 +289,6 @@ _NO_PRE_TOKENIZER = (
     " default may be wrong for it: answers are worse then. Choose a file converted after April 2024."
 )
 _TEMPLATE = "tokenizer.chat_template"
-_PRE = "tokenizer.ggml.pre"
 
 _LONGEST_NOTICE = 600  # characters
 _BYTES_PER_F16 = 2
@@ -370,7 +369,7 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     def most(name: str) -> int:
         return max(values.per_layer(values.key(name)), default=0)
 
-    splits_by_default = values.text("tokenizer.ggml.model") == "gpt2" and not values.text(_PRE)
+    unsplit = values.text("tokenizer.ggml.model") == "gpt2" and not values.text("tokenizer.ggml.pre")
     # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
     whole_blocks = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
     return ModelFile(
@@ -384,7 +383,7 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         kv_bytes_per_token=_kv_bytes_per_token(values),
         vocabulary_size=len(values.tokens),
         has_chat_template=any(_template_sources(values)),
-        tokenizer_warning=_NO_PRE_TOKENIZER if splits_by_default else "",
+        tokenizer_warning=_NO_PRE_TOKENIZER if unsplit else "",
         notice=without_middle((values.text(NOTICE_KEY) or "").strip(), _LONGEST_NOTICE),
         kv_types=tuple(KvType) if whole_blocks or not any(_heads(values)) else (KvType.F16,),
         title=values.title,

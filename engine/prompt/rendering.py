@@ -234,8 +234,8 @@ def _renderer(source: str, bos: str, eos: str, in_parts: bool) -> _Render:
     }
 
     def render(messages: Sequence[Mapping[str, str]], **values: Any) -> str:
-        given = [dict(message, content=_parts(message["content"])) for message in messages]
-        told = given if in_parts else messages
+        parts = [dict(each, content=[{"type": "text", "text": each["content"]}]) for each in messages]
+        told = parts if in_parts else messages
         try:
             text = environment.from_string(source).render(messages=told, **known, **values)
         except UnusableTemplateError:
@@ -252,10 +252,6 @@ def _renderer(source: str, bos: str, eos: str, in_parts: bool) -> _Render:
         return text
 
     return render
-
-
-def _parts(text: str) -> list[dict[str, str]]:
-    return [{"type": "text", "text": text}]
 
 
 def _refuse(message: object = "") -> str:

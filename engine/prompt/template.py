@@ -115,17 +115,12 @@ _NAME = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
 _OPENED = re.compile(rf"<{_NAME}>")
 _FIELD = re.compile(r"reasoning_content|[.'\"](?:reasoning|thinking)\b")  # of a message
 _OPEN_THOUGHT = re.compile(rf"<({_NAME})>\s*$")
-# In formats that do not name reasoning by a tag: what is looked for in templates, and what stands before
-# reasoning and after it. Of Gemma 4's templates some write no thought, and only cut it out of replies.
+# Before and after reasoning, in formats that do not name it by a tag; the first is looked for in templates.
 _CHANNELS = (
-    (
-        "<|channel|>analysis<|message|>",
-        "<|channel|>analysis<|message|>",
-        "<|end|><|start|>assistant<|channel|>final<|message|>",
-    ),
-    ("<|channel>", "<|channel>thought\n", "\n<channel|>"),
-    ("<|START_THINKING|>", "<|START_THINKING|>", "<|END_THINKING|><|START_TEXT|>"),
-    ("<|inner_prefix|>", "<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
+    ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+    ("<|channel>thought\n", "\n<channel|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|><|START_TEXT|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
 )
 _THOUGHT_NAMED = re.compile(rf"</({_NAME})>|\[/(THINK)\]", re.I)
 _MARKUP = r"<[^<>\s]*>|\[[^\[\]\s]*\]"
@@ -179,8 +174,9 @@ def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
     """
     if thought := _OPEN_THOUGHT.search(prompt):
         return prompt, f"\n</{thought[1]}>\n\n"
-    for named_by, before, after in _CHANNELS:
-        if named_by in source:
+    for before, after in _CHANNELS:
+        # Some of Gemma 4's templates write no thought, and only cut the channel out of replies.
+        if before.strip().removesuffix("thought") in source:
             return prompt.removesuffix(before) + before, after
     if named := _THOUGHT_NAMED.search(source):
         opens = f"<{named[1]}>" if named[1] else f"[{named[2]}]"
