@@ -17,6 +17,7 @@ from models.demo.gguf_files import (
     CONTROL,
     UNKNOWN,
     USER_DEFINED,
+    Template,
     TokenTable,
     add_llama_shape,
     add_vocabulary,
@@ -117,7 +118,7 @@ class Shape:
 def write_random_model(
     path: Path,
     table: TokenTable,
-    template: str | None,
+    template: Template,
     shape: Shape | None = None,
     tensors_per_part: int = 0,
     more: Sequence[str] = (),

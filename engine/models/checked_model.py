@@ -21,7 +21,7 @@ from engine.llama.model import LlamaModel
 from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.models.encoder_file import EncoderFile
 from engine.models.model_file import ModelFile
-from engine.models.templates import SeenFiles, chat_template, file_state, model_memory
+from engine.models.templates import SeenFiles, file_state, model_memory, template_of
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
@@ -163,7 +163,7 @@ def try_model(path: Path) -> None:
         context = min(model.trained_context, 2048)
         with LlamaSession(model, SessionShape(context, 1, 1), 1, cancel) as session:
             session.vocabulary.tokenize(_ANY_TEXT)
-            template = chat_template(model.chat_template, session.vocabulary, cancel)
+            template = template_of(model, session.vocabulary, cancel)
             rubric = ELOQUENT.only(ELOQUENT.names[:1])
             prompt = tokenize_prompt(build_prompt(item, Order.AB, rubric), template)
             needed = max(prompt.cells + 8, SMALLEST_CONTEXT)

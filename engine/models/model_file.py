@@ -249,6 +249,11 @@ def _is_stored_as(tensor: TensorInfo, types: Sequence[str]) -> bool:
 NOTICE_KEY = "tiebreak.notice"
 
 NO_TEMPLATE = "plain text is used. It may be a base model, which is not trained to follow instructions."
+_NO_PRE_TOKENIZER = (
+    "its header does not say how text is split before it is tokenized (tokenizer.ggml.pre), and llama.cpp's"
+    " default may be wrong for it: answers are worse then. Choose a file converted after April 2024."
+)
+_TEMPLATE = "tokenizer.chat_template"
 
 _LONGEST_NOTICE = 600  # characters
 _BYTES_PER_F16 = 2
@@ -267,6 +272,7 @@ class ModelFile:
     kv_bytes_per_token: int  # of KV cache in f16
     vocabulary_size: int  # tokens
     has_chat_template: bool
+    tokenizer_warning: str = ""
     notice: str = ""  # what a model made for this program has to tell its users
     kv_types: tuple[KvType, ...] = tuple(KvType)
     title: str = ""  # what its header calls it
@@ -291,10 +297,15 @@ class ModelFile:
         return self.title if says_more(self.title, self.name) else ""
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its file lacks, to be read after its name."""
+        template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
+        return tuple(filter(None, (template, self.tokenizer_warning)))
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What the user should know before a run with it, to be read after its name."""
-        template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
-        return tuple(filter(None, (template, self.notice)))
+        return tuple(filter(None, (*self.warnings, self.notice)))
 
 
 def read_model_file(path: Path) -> ModelFile:
@@ -305,10 +316,16 @@ def read_model_file(path: Path) -> ModelFile:
 
 
 def template_source(path: Path) -> str:
-    """The chat template of a model as its file has it, empty for none. ModelFileError as above."""
+    """The chat template of a model as its file has it, or all named ones; empty for none. ModelFileError."""
     whole = read_whole(path)
     precheck(whole.header)
-    return whole.header.text("tokenizer.chat_template") or ""
+    return "\n".join(_template_sources(whole.header))
+
+
+def _template_sources(values: GgufHeader) -> list[str]:
+    if default := values.text(_TEMPLATE):
+        return [default]
+    return [values.text(key) or "" for key in values.metadata if key.startswith(f"{_TEMPLATE}.")]
 
 
 def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
@@ -317,6 +334,7 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     def most(name: str) -> int:
         return max(values.per_layer(values.key(name)), default=0)
 
+    unsplit = values.text("tokenizer.ggml.model") == "gpt2" and not values.text("tokenizer.ggml.pre")
     # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
     whole_blocks = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
     return ModelFile(
@@ -329,7 +347,8 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         trained_context=values.integer(values.key("context_length")) or 0,
         kv_bytes_per_token=_kv_bytes_per_token(values),
         vocabulary_size=len(values.tokens),
-        has_chat_template=bool(values.get("tokenizer.chat_template")),
+        has_chat_template=any(_template_sources(values)),
+        tokenizer_warning=_NO_PRE_TOKENIZER if unsplit else "",
         notice=without_middle((values.text(NOTICE_KEY) or "").strip(), _LONGEST_NOTICE),
         kv_types=tuple(KvType) if whole_blocks or not any(_heads(values)) else (KvType.F16,),
         title=values.title,

@@ -8,12 +8,14 @@ from itertools import takewhile
 
 _NAME = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
 _OPENED = re.compile(rf"<{_NAME}>")
+_FIELD = re.compile(r"reasoning_content|[.'\"](?:reasoning|thinking)\b")  # of a message
 _OPEN_THOUGHT = re.compile(rf"<({_NAME})>\s*$")
 # Before and after reasoning, in formats that do not name it by a tag; the first is looked for in templates.
 _CHANNELS = (
     ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"),
     ("<|channel>thought\n", "\n<channel|>"),
     ("<|START_THINKING|>", "<|END_THINKING|><|START_TEXT|>"),
+    ("<|inner_prefix|>", "<|inner_suffix|>"),
 )
 _THOUGHT_NAMED = re.compile(rf"</({_NAME})>|\[/(THINK)\]", re.I)
 _MARKUP = r"<[^<>\s]*>|\[[^\[\]\s]*\]"
@@ -57,8 +59,8 @@ def reply_start(opening: Opening) -> tuple[str, str]:
 
 
 def may_reason(source: str) -> bool:
-    """Whether a template's `source` names the marks of reasoning: it is certain once it is rendered."""
-    return bool(_OPENED.search(source)) or thought_around("", source) is not None
+    """Whether a template's `source` speaks of reasoning: it is certain once it is rendered."""
+    return bool(_OPENED.search(source) or _FIELD.search(source)) or thought_around("", source) is not None
 
 
 def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
@@ -68,12 +70,25 @@ def thought_around(prompt: str, source: str) -> tuple[str, str] | None:
     if thought := _OPEN_THOUGHT.search(prompt):
         return prompt, f"\n</{thought[1]}>\n\n"
     for before, after in _CHANNELS:
-        if before.strip() in source:
+        # Some of Gemma 4's templates write no thought, and only cut the channel out of replies.
+        if before.strip().removesuffix("thought") in source:
             return prompt.removesuffix(before) + before, after
     if named := _THOUGHT_NAMED.search(source):
         opens = f"<{named[1]}>" if named[1] else f"[{named[2]}]"
         return f"{prompt}{opens}\n", f"\n{named[0]}\n\n"
     return None
+
+
+def note_of_thought(begins: str, before: str, after: str) -> str:
+    """Of a template without a switch: `begins` stands before a reply, the others around reasoning."""
+    closed_empty = "".join(begins.split()) == "".join(f"{before}{after}".split())
+    # Command's templates have marks for a plan to use tools also where their models do not reason.
+    if closed_empty or any(after == known[-1] for known in _CHANNELS):
+        return ""
+    return (
+        f"The model's chat template has reasoning, which ends with {_quoted(after)}, and no switch for it is"
+        " known: the verdict is read where a reasoning model would begin to reason."
+    )
 
 
 def _note_of_more(opening: Opening, more: str) -> str:
