@@ -1,5 +1,5 @@
 #!/bin/bash
-# Make a folder with a Windows Python and the packages of the lock, which Wine runs; README.md says what of it is real.
+# Make a folder with a Windows Python and the packages of the lock, which Wine runs (docs/develop.md).
 #
 #     bash packaging/windows/make.sh FOLDER [PYTHON]
 #
