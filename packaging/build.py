@@ -26,7 +26,7 @@ from pathlib import Path
 
 import bundle_check
 from build_environment import BuildEnvironment, undisturbed_environment
-from project import BUILD, PACKAGING, RELEASED, ROOT, VERSION
+from project import BUILD, PACKAGING, RELEASED, ROOT, VERSION, print_utf_8
 from sbom import NAME as SBOM
 from sbom import write_checksums, write_sbom
 from vulkan_tools import NoVulkan, vulkan_tools
@@ -47,6 +47,7 @@ def main() -> int:
     gpu.add_argument("--with-gpu", action="store_true", help=with_gpu)
     gpu.add_argument("--without-gpu", action="store_true", help="without the GPU library")
     options = parser.parse_args()
+    print_utf_8()
     vulkan, lacking = gpu_part(wanted=options.with_gpu, refused=options.without_gpu)
     if lacking:
         print(lacking, flush=True)

@@ -10,7 +10,6 @@ As root, the program runs as a user without rights. Exit code: 0 where all of it
 """
 
 import argparse
-import io
 import shutil
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from build_environment import BuildEnvironment
+from project import print_utf_8
 from smoke_places import Place, bare_debian, network_can_be_left, this_computer
 from smoke_steps import STEPS
 from smoke_trial import Sample, Trial
@@ -44,11 +44,7 @@ def main() -> int:
         "--bare-root", type=Path, metavar="FOLDER", help="also test in a bare Debian in this folder"
     )
     options = parser.parse_args()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                encoding="utf-8"
-            )  # the folder's name, also where Windows has a smaller alphabet
+    print_utf_8()
     with tempfile.TemporaryDirectory(prefix="tiebreak-smoke-", ignore_cleanup_errors=True) as scratch:
         bundle = _unpacked(options.bundle.resolve(), Path(scratch))
         sample = Sample(options.source, Path(scratch))

@@ -60,7 +60,7 @@ class Windows:
     def run(self, *words: str, patience: float = PATIENCE) -> str:
         """What a program prints. AssertionError where it ends with a code other than 0."""
         child = self.start(*words)
-        printed = child.communicate(timeout=patience)[0].decode("utf-8")
+        printed = child.communicate(timeout=patience)[0].decode("utf-8", "replace")
         assert child.returncode == 0, f"{' '.join(words)}: exit code {child.returncode}\n{printed}"
         return printed
 
@@ -105,7 +105,7 @@ def _interrupt(windows: Windows) -> str:
     smoke_window.wait_for((windows.checkout / "second.sqlite").exists, "no run was begun", child, PATIENCE)
     smoke_window.wait_for(judged, "nothing was judged", child, PATIENCE)
     os.killpg(child.pid, signal.SIGINT)
-    said = child.communicate(timeout=PATIENCE)[0].decode("utf-8")
+    said = child.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
     assert not (windows.checkout / "resumed.tsv").exists(), f"it was not stopped:\n{said}"
     before = judged()
     printed = windows.tiebreak(*words)
@@ -125,7 +125,7 @@ def _window(windows: Windows) -> str:
         code = window.close()
     finally:
         child.kill()
-        printed = child.communicate()[0].decode("utf-8")
+        printed = child.communicate()[0].decode("utf-8", "replace")
     assert code == 0, f"it ended with code {code}:\n{printed}"
     return f"seen after {window.seconds:.0f} s; closed"
 
