@@ -185,11 +185,11 @@ def short_temporary_folder() -> Iterator[dict[str, str]]:
     Unless the system is told otherwise, no path there has more than 259 letters. Those in llama.cpp's sources
     have 178, and pip unpacks them 72 letters below this folder: the user's own has 34 and more.
     """
-    if sys.platform != "win32":
+    if sys.platform == "win32":
+        with tempfile.TemporaryDirectory(prefix="t", dir=BUILD.anchor, ignore_cleanup_errors=True) as folder:
+            yield {"TEMP": folder, "TMP": folder}
+    else:
         yield {}
-        return
-    with tempfile.TemporaryDirectory(prefix="t", dir=BUILD.anchor, ignore_cleanup_errors=True) as folder:
-        yield {"TEMP": folder, "TMP": folder}
 
 
 def leave_amx_out(packages: Path) -> None:

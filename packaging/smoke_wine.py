@@ -106,13 +106,14 @@ def _interrupt(windows: Windows) -> str:
     smoke_window.wait_for(judged, "nothing was judged", child, PATIENCE)
     os.killpg(child.pid, signal.SIGINT)
     said = child.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
+    assert child.returncode == 1, f"it ended with code {child.returncode}:\n{said}"
     assert not (windows.checkout / "resumed.tsv").exists(), f"it was not stopped:\n{said}"
     before = judged()
     printed = windows.tiebreak(*words)
     assert f"is resumed: {before} of {ITEMS}" in printed, printed
     both = [(windows.checkout / name).read_bytes() for name in ("demo-submission.tsv", "resumed.tsv")]
     assert both[0] == both[1], "what was interrupted and resumed is another submission"
-    return f"stopped with code {child.returncode} and {before} of {ITEMS} items judged; the same submission"
+    return f"stopped with {before} of {ITEMS} items judged; the same submission"
 
 
 def _window(windows: Windows) -> str:
