@@ -46,5 +46,13 @@ def need_limited_memory() -> None:
         pytest.skip("no limit of memory holds here, as under Wine")
 
 
+def longest_name(folder: Path, depth: int = 1) -> int:
+    """How many letters the name of a file in a folder may have, or of each where `depth` follow one another.
+
+    Windows counts those of the whole path, with the name that a file has while it is written.
+    """
+    return min(255, (215 - len(str(folder))) // depth) if sys.platform == "win32" else 255
+
+
 NO_LINKS = "no links can be made here"
 needs_links = pytest.mark.skipif(not makes_links(), reason=NO_LINKS)
