@@ -40,6 +40,13 @@ def _limits_memory() -> bool:
     return ended.stdout.strip() == "refused"
 
 
+@cache
+def has_other_places() -> bool:
+    """Whether an object has another place in the memory of each process; under Wine all have the same."""
+    ask = [sys.executable, "-c", "print(id(lambda: None))"]
+    return len({subprocess.run(ask, capture_output=True, check=True).stdout for _ in range(2)}) == 2
+
+
 def need_limited_memory() -> None:
     """Skip this test where the system lets a process take what it said that it would not."""
     if sys.platform == "win32" and not _limits_memory():

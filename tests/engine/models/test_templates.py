@@ -11,6 +11,7 @@ from engine.llama.model import LlamaModel, Vocabulary
 from engine.models.templates import chat_template, model_memory
 from engine.prompt.conversation import Frame
 from engine.system.paths import cache_folder, self_command
+from tests.able import has_other_places
 
 FrameOf = Callable[[str | None], Frame]
 ChildThat = Callable[[str], None]
@@ -95,6 +96,8 @@ def test_a_text_larger_than_the_memory_is_refused(frame_of: FrameOf, text: str) 
     ],
 )
 def test_what_cannot_be_repeated_is_refused(frame_of: FrameOf, source: str) -> None:
+    if "raise_exception" in source and not has_other_places():
+        pytest.skip("here an object has the same place in the memory of each process")
     assert "its output changes each time" in frame_of(source).note
     assert kept() == 1
 
