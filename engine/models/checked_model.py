@@ -27,7 +27,7 @@ from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
 from engine.settings.rows import SMALLEST_CONTEXT
 from engine.system.paths import CHILD, self_command
-from engine.system.subprocess_worker import CRASHES, run_child
+from engine.system.subprocess_worker import CRASHES, code_words, end_by_others, run_child
 
 TRIAL_COMMAND = (CHILD, "try", "judge")
 ENCODER_TRIAL_COMMAND = (CHILD, "try", "encoder")
@@ -122,14 +122,13 @@ def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
         raise NoRoomError(*report)
     if code in CRASHES:
         raise ModelFileError(
-            f"{path.name}: llama.cpp crashes on this file (code {code}): it is damaged, or of a kind that"
-            " this version cannot run, or there is too little memory for it.",
+            f"{path.name}: llama.cpp crashes on this file ({code_words(code)}): it is damaged, or of a kind"
+            " that this version cannot run, or there is too little memory for it.",
             "Download the file again, close other programs, or choose another model.",
         )
-    if code < 0:
+    if how := end_by_others(code):
         raise NoRoomError(
-            f"{path.name}: the trial of this model was ended from outside (signal {-code}), most likely for"
-            " lack of memory.",
+            f"{path.name}: the trial of this model was {how}.",
             "Close other programs, or choose a smaller model.",
         )
     raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")

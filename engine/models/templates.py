@@ -23,7 +23,7 @@ from engine.llama.model import LlamaModel, Vocabulary
 from engine.prompt import conversation
 from engine.prompt.template import ChatTemplate
 from engine.system.paths import CHILD, cache_folder, real_path, self_command, text_of_path
-from engine.system.subprocess_worker import CRASHES, run_child
+from engine.system.subprocess_worker import CRASHES, end_by_others, run_child
 
 Made = TypeVar("Made")
 _TABLES = (
@@ -122,7 +122,6 @@ RENDER_COMMAND = (CHILD, "render")
 _START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
 _MOST_BYTES = 512 << 20
 _TIMED_OUT = 1  # how faulthandler ends a process
-_FAULT = 3  # how this program ends at a fault of its own; on Windows abort(), too
 _MARK_BYTES = (16, 1600)  # messages of two lengths: what stands around them must not depend on it
 
 _rendered: dict[str, conversation.Frame] = {}  # by this process, which may have no cache
@@ -200,11 +199,10 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> convers
         raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
     if code == _TIMED_OUT and time.monotonic() - began >= conversation.RENDER_SECONDS:
         raise _LimitReachedError(f"it takes more than {conversation.RENDER_SECONDS:.0f} seconds")
-    # 3 may be a fault of ours, which is reported as one below.
-    if code in CRASHES and code != _FAULT:
+    if code in CRASHES:
         raise _LimitReachedError("it crashes the process that renders it")
-    if code < 0:
-        raise _not_now("ended from outside")
+    if how := end_by_others(code):
+        raise _not_now(how)
     try:
         answer: Mapping[str, Any] = json.loads(printed)
         if "refused" in answer:

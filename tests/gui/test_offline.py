@@ -13,7 +13,7 @@ HOOK = """
 import os, sys
 
 def end_at_a_socket(event, _arguments):
-    if event.startswith("socket."):
+    if event.startswith("socket.") and event != "socket.gethostname":  # which asks no net
         os._exit(77)
 
 with open({seen!r}, "a") as seen:

@@ -9,6 +9,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.report.html_report import FIGURE_NAMES
+from tests.able import needs_links
 from tests.commands import ROOT, give
 from tests.commands import run as run_program
 
@@ -93,6 +94,7 @@ def test_wrong_arguments_are_named_and_nothing_is_written(
     assert names(tmp_path) == before
 
 
+@needs_links
 def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
     tmp_path: Path, submission: list[str]
 ) -> None:
