@@ -183,10 +183,11 @@ def short_temporary_folder() -> Iterator[dict[str, str]]:
     """On Windows, the variables that name a temporary folder with a short path, which goes at the end.
 
     Unless the system is told otherwise, no path there has more than 259 letters. Those in llama.cpp's sources
-    have 178, and pip unpacks them 72 letters below this folder: the user's own has 34 and more.
+    have 178, and `pip wheel` unpacks them 70 letters below this folder, so it may have 11: the user's own
+    has 34 and more.
     """
     if sys.platform == "win32":
-        with tempfile.TemporaryDirectory(prefix="t", dir=BUILD.anchor, ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(prefix="", dir=BUILD.anchor, ignore_cleanup_errors=True) as folder:
             yield {"TEMP": folder, "TMP": folder}
     else:
         yield {}

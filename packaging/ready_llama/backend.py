@@ -5,9 +5,11 @@ libraries of llama.cpp that llama-cpp-py-sync has compiled. parts.txt holds both
 import base64
 import ctypes
 import hashlib
+import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,16 +31,26 @@ def build_wheel(wheel_directory: str, _settings: Any = None, _metadata_directory
             "This processor has no AVX2, which these libraries of llama.cpp need. Compile it: install a C++"
             " compiler, then requirements.txt (docs/install-and-bundle.md)."
         )
-    with TemporaryDirectory() as name:
+    with _temporary_folder() as name:
         folder = Path(name)
         # pip's cache has no word for these settings: it would hand out a wheel that was compiled before, and
         # keep this one, which has no libraries, for whoever compiles next.
         how = ("--no-deps", "--no-cache-dir", "--require-hashes", "--wheel-dir", folder)
         command = (sys.executable, "-m", "pip", "wheel", *how, "--requirement", HERE / "parts.txt")
-        if subprocess.run(list(map(str, command)), check=False).returncode != 0:
+        where = {**os.environ, "TEMP": name, "TMP": name}
+        if subprocess.run(list(map(str, command)), env=where, check=False).returncode != 0:
             raise SystemExit("pip did not get the parts of llama-cpp-python, or one has another sum (above).")
         binding, libraries = (next(folder.glob(f"llama_cpp_{part}-*.whl")) for part in ("python", "py_sync"))
         return joined(binding, libraries, PLATFORMS[sys.platform], Path(wheel_directory)).name
+
+
+def _temporary_folder() -> "TemporaryDirectory[str]":
+    # Unless Windows is told otherwise, no path has more than 259 letters. llama.cpp's sources have 178, and
+    # `pip wheel` unpacks them 70 below this folder, so it may have 11: the user's own has 34 and more.
+    if sys.platform == "win32":
+        with suppress(OSError):  # where the drive is not the user's, pip says which path is too long
+            return TemporaryDirectory(prefix="", dir=HERE.anchor, ignore_cleanup_errors=True)
+    return TemporaryDirectory()
 
 
 def joined(binding: Path, libraries: Path, platform: str, folder: Path) -> Path:

@@ -118,3 +118,9 @@ def test_who_installs_gets_it_where_it_runs(
     assert inside_package.without_compiler("numpy>=2.0,<3", ROOT) == "numpy>=2.0,<3"
     monkeypatch.setenv("CMAKE_ARGS", "-DGGML_VULKAN=ON")
     assert inside_package.without_compiler(TEXT, ROOT) == TEXT
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="elsewhere no path is too long")
+def test_pip_unpacks_below_a_short_folder() -> None:
+    with backend._temporary_folder() as folder:
+        assert len(folder) <= 259 - 178 - 70
