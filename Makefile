@@ -4,6 +4,8 @@
 # make test          set everything up, then ruff, mypy and pytest
 # make test-models   the tests with a real model and real tokenizers, and all that take long
 # make test-desktop  the program used as people use it: real windows, keys and mouse, a screen reader's eyes, a browser
+# make test-windows  make a Windows Python that Wine runs, in .windows/, and with it run the tests, use the program, build
+#                    a bundle and try it (for Debian; needs the internet the first time)
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
 # make test-oldest   the tests with the oldest versions of the packages that requirements.txt allows
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
@@ -20,6 +22,7 @@ PYTHON ?= python3
 VENV := .venv
 CLUSTER := .venv-cluster
 OLDEST := .venv-oldest
+WINDOWS := .windows
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
 GPU ?= auto
@@ -31,8 +34,8 @@ GPU_PART_no := --without-gpu
 # Compiled once, not anew in each process of the tests, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle lock screenshots walk \
-	clean distclean
+.PHONY: run judge model test mypy pytest test-models test-desktop test-windows test-cluster test-oldest \
+	bundle lock screenshots walk clean distclean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -64,6 +67,10 @@ test-models: $(VENV)/run-time $(VENV)/development
 test-desktop: $(VENV)/run-time $(VENV)/development
 	sh packaging/system_packages.sh --with-desktop $(PYTHON)
 	$(BIN)/pytest -m desktop -n1 tests/desktop
+
+test-windows: $(WINDOWS)/ready
+	$(WINDOWS)/win python -m pytest -p no:cacheprovider -n2 --timeout=900 -m "not models and not desktop"
+	$(PYTHON) packaging/smoke_wine.py $(WINDOWS)
 
 test-cluster: $(CLUSTER)/ready
 	$(CLUSTER)/bin/python -m pytest tests/cluster
@@ -100,6 +107,13 @@ $(VENV)/development: requirements-dev.txt requirements-notebook.txt $(VENV)/run-
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
+MADE_OF := locks/build.txt locks/bundle.txt locks/dev.txt $(addprefix windows/,make.sh win wheels.txt python.c icuuc.c)
+
+$(WINDOWS)/ready: $(addprefix packaging/,$(MADE_OF))
+	sh packaging/system_packages.sh --with-wine $(PYTHON)
+	bash packaging/windows/make.sh $(WINDOWS) $(PYTHON)
+	touch $@
+
 $(CLUSTER)/ready: requirements-cluster.txt requirements-dev.txt requirements-notebook.txt requirements.txt packaging/system_packages.sh
 	sh packaging/system_packages.sh $(PYTHON)
 	$(PYTHON) -m venv $(CLUSTER)
@@ -116,7 +130,7 @@ $(OLDEST)/ready: requirements-dev.txt requirements-notebook.txt requirements.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CLUSTER) $(OLDEST) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTER) $(OLDEST) $(WINDOWS) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name compiled -exec rm -rf {} +
 
 distclean: clean

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 try:
-    from engine.cli.shared.console import DONE, guarded
+    from engine.cli.shared.console import DONE, guarded, has_terminal
     from engine.core.errors import Hint, SetupError
     from engine.system.computer import give_room
     from engine.system.paths import (
@@ -113,11 +113,13 @@ def main(arguments: list[str]) -> int:
         return open_window()
     if arguments[0] not in COMMANDS:
         files = [Path(argument) for argument in arguments]
+        # A box of Windows would be higher than the screen.
+        way_out = f"\n{usage()}" if has_terminal() else "Check the name, or open the file in the window."
         if len(files) > 2:
-            raise SetupError(f"There is no command {shown(files[0])!r}.", f"\n{usage()}")
+            raise SetupError(f"There is no command {shown(files[0])!r}.", way_out)
         lacking = [path for path in files if seen_at(path) is not PathKind.FILE]
         if lacking:
-            raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", f"\n{usage()}")
+            raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", way_out)
         return open_window(*files)
     try:
         parser = parser_of(arguments[0])

@@ -1,6 +1,6 @@
 """Build the application for this system: a folder that runs where nothing is installed, and an archive of it.
 
-    python packaging/build.py [--no-archive] [--with-gpu | --without-gpu]
+    python packaging/build.py [--no-archive] [--as-installed] [--with-gpu | --without-gpu]
 
 It includes llama.cpp's GPU library (Vulkan) if that can be compiled; otherwise a message says that it does
 not.
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import bundle_check
 from build_environment import BuildEnvironment, undisturbed_environment
-from project import BUILD, PACKAGING, RELEASED, ROOT, VERSION
+from project import BUILD, PACKAGING, RELEASED, ROOT, VERSION, print_utf_8
 from sbom import NAME as SBOM
 from sbom import write_checksums, write_sbom
 from vulkan_tools import NoVulkan, vulkan_tools
@@ -40,18 +40,24 @@ def main() -> int:
     """Build; the exit code."""
     parser = argparse.ArgumentParser(description="Build the application for this system.")
     parser.add_argument("--no-archive", action="store_true", help="make only the folder")
+    as_installed = "of the packages of this Python, as they are: to try, not to give away"
+    parser.add_argument("--as-installed", action="store_true", help=as_installed)
     gpu = parser.add_mutually_exclusive_group()
     with_gpu = "with llama.cpp's GPU library (Vulkan); fail if it cannot be compiled"
     gpu.add_argument("--with-gpu", action="store_true", help=with_gpu)
     gpu.add_argument("--without-gpu", action="store_true", help="without the GPU library")
     options = parser.parse_args()
+    print_utf_8()
     vulkan, lacking = gpu_part(wanted=options.with_gpu, refused=options.without_gpu)
     if lacking:
         print(lacking, flush=True)
     start = time.monotonic()
     environment = BuildEnvironment(vulkan)
-    print(environment.time_needed(), flush=True)
-    environment.make()
+    if options.as_installed:
+        environment.python = Path(sys.executable)
+    else:
+        print(environment.time_needed(), flush=True)
+        environment.make()
     _run_python(environment, str(PACKAGING / "icons.py"), str(BUILD / "icons"))
     made = time.monotonic()
     bundle = _bundle(environment)

@@ -13,8 +13,10 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tempfile
 import venv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from bundle_contents import GPU_FOLDER
@@ -134,6 +136,8 @@ class BuildEnvironment:
                 *("--wheel-dir", str(folder), str(source)),
                 CMAKE_ARGS=shlex.join([*cmake_options(bool(self._vulkan)), changes_option()]),
                 CMAKE_BUILD_PARALLEL_LEVEL=str(os.cpu_count() or 1),
+                # Notes of MSBuild whose paths can be longer than it opens, whatever the system allows.
+                TrackFileAccess="false",
             )
             made = sorted(folder.glob("*.whl"))
         return made[0]
@@ -170,7 +174,23 @@ class BuildEnvironment:
 
     def _pip(self, *words: str, **variables: str) -> None:
         command = [str(self.python), "-m", "pip", "--disable-pip-version-check", *words]
-        subprocess.run(command, env={**undisturbed_environment(), **variables}, check=True)
+        with short_temporary_folder() as short:
+            subprocess.run(command, env={**undisturbed_environment(), **short, **variables}, check=True)
+
+
+@contextmanager
+def short_temporary_folder() -> Iterator[dict[str, str]]:
+    """On Windows, the variables that name a temporary folder with a short path, which goes at the end.
+
+    Unless the system is told otherwise, no path there has more than 259 letters. Those in llama.cpp's sources
+    have 178, and `pip wheel` unpacks them 70 letters below this folder, so it may have 11: the user's own
+    has 34 and more.
+    """
+    if sys.platform == "win32":
+        with tempfile.TemporaryDirectory(prefix="", dir=BUILD.anchor, ignore_cleanup_errors=True) as folder:
+            yield {"TEMP": folder, "TMP": folder}
+    else:
+        yield {}
 
 
 def leave_amx_out(packages: Path) -> None:

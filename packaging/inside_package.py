@@ -6,6 +6,7 @@ names would be anybody's: a folder of notebooks may well have a `models.py`. So 
 """
 
 import ast
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
+from packaging.tags import platform_tags
 
 PACKAGE = "tiebreak"
 ROOMS = ("engine", "gui", "models")
@@ -28,6 +30,9 @@ FILES = (
     *("examples/own-data-and-ranking.ipynb", "examples/comparing-judges.ipynb"),
 )
 """Named one by one: people keep models, and what notebooks write, in these folders."""
+READY_LLAMA = "packaging/ready_llama"
+"""The project that makes llama-cpp-python without a compiler, on computers that take these wheels:"""
+READY_FOR = {"win_amd64", "macosx_14_0_arm64"}
 _REQUIREMENT = re.compile(r"[^#\s-][^#]*")
 
 
@@ -57,7 +62,9 @@ class Requirements(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         """Add it to what the wheel says of itself."""
         root = Path(self.root)
-        metadata["dependencies"] = requirements(root / "requirements.txt")
+        metadata["dependencies"] = [
+            without_compiler(line, root) for line in requirements(root / "requirements.txt")
+        ]
         metadata["optional-dependencies"] = {
             extra: requirements(root / name) for extra, name in EXTRAS.items()
         }
@@ -67,6 +74,15 @@ def requirements(path: Path) -> list[str]:
     """The requirements that a file lists itself, without its comments and the files that it names."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [found[0].strip() for line in lines if (found := _REQUIREMENT.match(line))]
+
+
+def without_compiler(requirement: str, root: Path) -> str:
+    """A requirement as it is, or, where llama.cpp need not be compiled, what is built instead."""
+    if not requirement.startswith("llama-cpp-python") or READY_FOR.isdisjoint(platform_tags()):
+        return requirement
+    if "CMAKE_ARGS" in os.environ:  # who says how llama.cpp is compiled wants it compiled
+        return requirement
+    return f"llama-cpp-python @ {(root.resolve() / READY_LLAMA).as_uri()}"
 
 
 def place(root: Path, package: Path) -> None:

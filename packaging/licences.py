@@ -15,8 +15,14 @@ from project import PACKAGING, ROOT
 OWN_TEXTS = PACKAGING / "licences"  # of what comes without
 _WORDS = ("licen", "copying", "notice", "copyright", "authors")
 _DEBIAN_TEXTS = Path("/usr/share/common-licenses")  # what Debian's copyright files refer to
-_REFERENCE = re.compile(rf"{_DEBIAN_TEXTS}/([\w.-]*\w)")
-_UNDER_ANOTHER_NAME = {"PySide6_Essentials": "Qt", "shiboken6": "Qt"}
+_REFERENCE = re.compile(rf"{re.escape(_DEBIAN_TEXTS.as_posix())}/([\w.-]*\w)")
+_UNDER_ANOTHER_NAME = {
+    "PySide6_Essentials": "Qt",
+    "shiboken6": "Qt",
+    "Microsoft Visual C++ runtime": "Microsoft",
+}
+# For those who bought Qt; its wheels for Windows have no other text. Ours is the LGPL's, in OWN_TEXTS.
+_OTHERS_TERMS = "LicenseRef-Qt-Commercial.txt"
 
 
 def collect_licences(parts: Sequence[Part], llama: Path, folder: Path) -> list[tuple[str, str, str]]:
@@ -79,7 +85,7 @@ def _python_text() -> Path:
 def _copy_of_package(package: Distribution, folder: Path) -> bool:
     name = f"{package.metadata['Name']}-{package.version}"
     texts = [path for path in package.files or [] if any(word in path.name.lower() for word in _WORDS)]
-    texts = [path for path in texts if not path.suffix.startswith(".py")]
+    texts = [path for path in texts if not path.suffix.startswith(".py") and path.name != _OTHERS_TERMS]
     for path in texts:
         # Flat, with what tells two of one name apart: numpy alone has twenty.
         of_records = path.parts[0].endswith(".dist-info")

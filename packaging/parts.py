@@ -8,6 +8,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -23,6 +24,12 @@ _MODEL = ROOT / "models"
 _DEBIAN_RECORDS = Path("/usr/share/doc")
 # Names of SPDX that packages give without saying so: words of these alone are an expression of SPDX.
 _SPDX = {"Apache-2.0", "BSD-3-Clause", "GPL-2.0-only", "GPL-3.0-only", "LGPL-3.0-only", "MIT", "MPL-2.0"}
+# Microsoft's runtime, which Python and many packages bring for Windows, some with a sum in its name.
+_MICROSOFT = re.compile(
+    r"(vcruntime|msvcp|concrt|vccorlib|vcomp|vcamp)140[\w-]*\.dll|(ucrtbase|api-ms-win-[\w-]+)\.dll"
+)
+# Folders that Python shares with all else that is installed.
+_SHARED = {Path("/usr"), Path("/usr/local")}
 _MIT_CLASSIFIER = "License :: OSI Approved :: MIT License"
 
 
@@ -94,6 +101,8 @@ class _Owners:
 
     def of(self, source: Path) -> Part:
         """The part that a file belongs to."""
+        if _MICROSOFT.fullmatch(source.name.lower()):
+            return Part(Origin.BUNDLED, "Microsoft Visual C++ runtime", terms="see licences/Microsoft.txt")
         if of_llama := _of_llama(source):
             return of_llama
         if name := self._by_path.get(str(source)) or self._by_path.get(str(source.resolve())):
@@ -193,8 +202,17 @@ def _of_project(source: Path) -> Part | None:
 def _of_python(source: Path) -> Part | None:
     real = source.resolve()
     libraries = (Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
-    own = any(real.is_relative_to(folder) for folder in libraries)
+    own = any(real.is_relative_to(folder) for folder in libraries) or _beside_python(real)
     return _python() if own or re.match(r"(lib)?python\d", real.name, re.IGNORECASE) else None
+
+
+def _beside_python(real: Path) -> bool:
+    """True for what came with Python: on Windows DLLs/, on a Mac OpenSSL and the framework's library."""
+    base = Path(sys.base_prefix).resolve()
+    # Of conda, a package lies there like Python itself.
+    if base in _SHARED or (base / "conda-meta").is_dir() or not real.is_relative_to(base):
+        return False
+    return "site-packages" not in real.relative_to(base).parts
 
 
 def _python() -> Part:

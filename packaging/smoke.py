@@ -10,20 +10,23 @@ As root, the program runs as a user without rights. Exit code: 0 where all of it
 """
 
 import argparse
-import io
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TypeVar
 
 from build_environment import BuildEnvironment
+from project import print_utf_8
 from smoke_places import Place, bare_debian, network_can_be_left, this_computer
 from smoke_steps import STEPS
 from smoke_trial import Sample, Trial
+
+_Given = TypeVar("_Given")
 
 
 def main() -> int:
@@ -41,18 +44,16 @@ def main() -> int:
         "--bare-root", type=Path, metavar="FOLDER", help="also test in a bare Debian in this folder"
     )
     options = parser.parse_args()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                encoding="utf-8"
-            )  # the folder's name, also where Windows has a smaller alphabet
+    print_utf_8()
     with tempfile.TemporaryDirectory(prefix="tiebreak-smoke-", ignore_cleanup_errors=True) as scratch:
         bundle = _unpacked(options.bundle.resolve(), Path(scratch))
         sample = Sample(options.source, Path(scratch))
         failed = 0
         for entering in _places(options.bare_root):
             with entering as place:
-                failed += _try(Trial(place, bundle, sample, options.screenshots))
+                trial = Trial(place, bundle, sample, options.screenshots)
+                print(f"\nIn {place.name}: {trial.folder}", flush=True)
+                failed += take(STEPS, trial)
     print("\nAll steps passed." if not failed else f"\nFailed: {failed}.")
     return 1 if failed else 0
 
@@ -68,14 +69,13 @@ def _places(bare_root: Path | None) -> Sequence[AbstractContextManager[Place]]:
     return places
 
 
-def _try(trial: Trial) -> int:
+def take(steps: Sequence[tuple[str, Callable[[_Given], str]]], given: _Given) -> int:
     """Take all steps and print what each found; how many failed."""
-    print(f"\nIn {trial.place.name}: {trial.folder}", flush=True)
     failed = 0
-    for name, step in STEPS:
+    for name, step in steps:
         start = time.monotonic()
         try:
-            word, found = "ok", step(trial)
+            word, found = "ok", step(given)
         except (AssertionError, LookupError, OSError, ValueError, subprocess.SubprocessError) as error:
             word, found = "FAILED", str(error) or repr(error)
             failed += 1

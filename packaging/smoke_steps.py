@@ -11,7 +11,7 @@ from smoke_libraries import gpu_asked_for, libraries_loaded
 from smoke_places import IS_ROOT
 from smoke_trial import PATIENCE, Trial
 
-_ITEMS = 240
+ITEMS = 240
 # What may be written below the user's home: our own folders, and the system's list of its fonts.
 _OWN = {
     "linux": re.compile(r"(\.local/share|\.cache|\.local/state)/Tiebreak/|\.cache/fontconfig/"),
@@ -47,7 +47,7 @@ def _self_test(trial: Trial) -> str:
 
 def _check(trial: Trial) -> str:
     printed = [trial.run("check", file.name) for file in (trial.sample.dataset, trial.sample.parquet)]
-    assert all(f"{_ITEMS} items" in text for text in printed), printed
+    assert all(f"{ITEMS} items" in text for text in printed), printed
     return "; ".join(text.splitlines()[0] for text in printed)
 
 
@@ -99,12 +99,12 @@ def _kill_and_resume(trial: Trial) -> str:
     child.kill()
     child.communicate()
     judged = trial.judged(*store)
-    assert 0 < judged < _ITEMS, f"{judged} of {_ITEMS} items were judged when it was killed"
+    assert 0 < judged < ITEMS, f"{judged} of {ITEMS} items were judged when it was killed"
     assert not trial.written("resumed.tsv").exists(), "half a submission was written"
     printed = trial.run(*words, messages=True)
-    assert f"is resumed: {judged} of {_ITEMS}" in printed, printed
+    assert f"is resumed: {judged} of {ITEMS}" in printed, printed
     _assert_as_from_source(trial, "resumed.tsv")
-    return f"killed with {judged} of {_ITEMS} items judged; the same submission"
+    return f"killed with {judged} of {ITEMS} items judged; the same submission"
 
 
 def _damaged_models(trial: Trial) -> str:
@@ -140,7 +140,7 @@ def _window(trial: Trial) -> str:
             window.dismiss("Open dataset")
             window.press("ctrl+r")
             smoke_window.wait_for(
-                lambda: trial.judged(home=home) == _ITEMS, "the run did not end", program, PATIENCE, every=2
+                lambda: trial.judged(home=home) == ITEMS, "the run did not end", program, PATIENCE, every=2
             )
             for keys, name in (("ctrl+3", "results"), ("ctrl+4", "review")):
                 window.press(keys)
@@ -151,7 +151,7 @@ def _window(trial: Trial) -> str:
             program.kill()
             printed = program.communicate()
     assert code == 0, f"it ended with code {code}: {printed}"
-    return f"seen after {window.seconds:.2f} s; judged {_ITEMS} items; closed"
+    return f"seen after {window.seconds:.2f} s; judged {ITEMS} items; closed"
 
 
 def _photograph(trial: Trial, window: smoke_window.Window, name: str) -> None:

@@ -12,7 +12,7 @@ from project import ROOT
 from smoke_places import IS_ROOT, Place
 
 PATIENCE = 600.0  # seconds for anything that a command does
-_FOLDER = "Prögramme und mehr 程序"  # a space, letters outside ASCII, letters outside Latin
+_FOLDER = "Prögramme für alle 程序"  # spaces, letters outside ASCII, letters outside Latin
 _EXECUTABLES = ("tiebreak", "tiebreak-cli.exe", "Tiebreak.app/Contents/MacOS/tiebreak")
 _WITH_WINDOW = ("tiebreak", "Tiebreak.exe", "Tiebreak.app/Contents/MacOS/tiebreak")
 _JUDGED = re.compile(r"^\d+ +(\d+) of \d+ ", re.MULTILINE)

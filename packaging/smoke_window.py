@@ -13,7 +13,7 @@ from pathlib import Path
 TOOLS = ("Xvfb", "xdotool", "import")
 SIZE = "1280x800x24"
 _BOX = "#32770"  # the class of Windows' own boxes, such as that of a program which could not start
-_PATIENCE = 60.0
+_PATIENCE = 300.0  # seconds: with Wine, on a busy computer, the first start takes minutes
 
 
 def missing_tools() -> list[str]:

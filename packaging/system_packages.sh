@@ -3,17 +3,19 @@
 # the libraries that Qt's window needs; for a bundle that can use a GPU (--with-gpu) also what llama.cpp's library
 # for GPUs is compiled with (--with-gpu-if-possible: it may go without).
 # For the tests that use the program on a desktop (--with-desktop): a screen in memory, a window manager, what a
-# screen reader asks, a browser.
+# screen reader asks, a browser. For those on a Windows that Wine runs (--with-wine): Wine, a compiler, a screen.
 # What is missing is named with the line that installs it; root on Debian or Ubuntu gets it installed.
 #
-#     sh packaging/system_packages.sh [--with-gpu | --with-gpu-if-possible | --with-desktop] [PYTHON]
+#     sh packaging/system_packages.sh [--with-gpu | --with-gpu-if-possible | --with-desktop | --with-wine] [PYTHON]
 set -eu
 gpu=
 desktop=
+wine=
 case ${1:-} in
     --with-gpu) gpu=yes; shift ;;
     --with-gpu-if-possible) gpu=possible; shift ;;
     --with-desktop) desktop=yes; shift ;;
+    --with-wine) wine=yes; shift ;;
 esac
 python=${1:-python3}
 name=$(basename "$python")
@@ -37,6 +39,29 @@ find_missing() { # sets $missing to the packages, by Debian's names
     if [ "$(uname -s)" = Linux ] && [ -n "$desktop" ]; then
         missing="$missing$(missing_for_desktop)"
     fi
+    if [ "$(uname -s)" = Linux ] && [ -n "$wine" ]; then
+        missing="$missing$(missing_for_wine)"
+    fi
+}
+
+missing_for_wine() { # the packages of what packaging/windows/ and smoke_wine.py start; X's libraries Wine opens by name
+    [ -x /usr/lib/wine/wine64 ] || printf ' wine64'
+    [ -d /usr/share/wine/fonts ] || printf ' fonts-wine'
+    [ -d /usr/share/fonts/truetype/liberation ] || printf ' fonts-liberation'
+    command -v x86_64-w64-mingw32-gcc-win32 >/dev/null 2>&1 || printf ' gcc-mingw-w64-x86-64-win32'
+    command -v Xvfb >/dev/null 2>&1 || printf ' xvfb'
+    command -v xdotool >/dev/null 2>&1 || printf ' xdotool'
+    absent libXcomposite.so.1 libxcomposite1
+    absent libXcursor.so.1 libxcursor1
+    absent libXfixes.so.3 libxfixes3
+    absent libXi.so.6 libxi6
+    absent libXinerama.so.1 libxinerama1
+    absent libXrandr.so.2 libxrandr2
+    absent libXrender.so.1 libxrender1
+}
+
+absent() { # the package $2, unless the library $1 is there
+    "$python" -c 'import ctypes, sys; ctypes.CDLL(sys.argv[1])' "$1" 2>/dev/null || printf ' %s' "$2"
 }
 
 missing_for_desktop() { # the packages of what tests/desktop/ starts

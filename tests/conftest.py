@@ -5,7 +5,7 @@ import logging
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -19,13 +19,16 @@ from engine.core.events import CancelToken
 from engine.data.dataset import load_dataset
 from engine.data.submission import write_submission
 from engine.models.checked_model import checked_model
-from engine.models.model_file import read_model_file
+from engine.models.model_file import read_model_file, template_source
+from engine.models.templates import chat_template
+from engine.prompt.conversation import Frame
+from engine.prompt.rendering import render_frame
 from engine.results.run_results import submission_of
 from engine.settings.rows import JudgeSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import cache_folder, demo_model
 from tests.small_models import FAMILIES, real_model
-from tests.steps import judge, plan_with, results_of
+from tests.steps import judge, plan_with, results_of, vocabulary_of
 
 DEMO_ITEMS = 30
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +42,9 @@ hypothesis.settings.load_profile("few")
 # It warns where its list of fonts takes more than five seconds to make, as on a busy computer.
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 
+
+# The list of fonts is made once for all tests, not for the home of each: a second of a processor.
+os.environ.setdefault("MPLCONFIGDIR", str(ROOT / ".pytest_cache" / "matplotlib"))
 
 # By itself the collector runs on any thread, and windows that tests left behind must not end on another one.
 gc.disable()
@@ -68,10 +74,26 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def small_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """The file of a small model with random weights, by its family in small_models.py."""
+def small_model(tmp_path_factory: pytest.TempPathFactory, shared_home: Path) -> Callable[[str], Path]:
+    """The file of a small model with random weights, by its family in small_models.py. This process knows how
+    its chat template is rendered: two others would take a second of a processor (test_templates.py has them).
+    """
     folder = tmp_path_factory.mktemp("models")
-    return cache(lambda family: FAMILIES[family](folder / f"{family}.gguf"))
+
+    @cache
+    def small_model(family: str) -> Path:
+        path = FAMILIES[family](folder / f"{family}.gguf")
+        with pytest.MonkeyPatch.context() as patch, vocabulary_of(path) as vocabulary:
+            _move_into(shared_home, patch)
+            patch.setattr("engine.models.templates._rendered_apart", _rendered_here)
+            chat_template(template_source(path) or None, vocabulary, CancelToken())
+        return path
+
+    return small_model
+
+
+def _rendered_here(asked: Mapping[str, str], _cancel: CancelToken) -> Frame:
+    return render_frame(asked["source"], asked["bos"], asked["eos"])
 
 
 @pytest.fixture(scope="session")
@@ -188,15 +210,19 @@ def no_unexpected_logs(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def tried(shared_home: Path) -> Callable[[Path], Path]:
-    """Tries a model in a child process, which takes seconds; what is remembered once it was, and others."""
+def tried(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Tries a model in a child process, which takes seconds; what is remembered once it was, and others. What
+    one process tried none tries again.
+    """
+    own = tmp_path_factory.getbasetemp()
+    common = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "tried"
 
     @cache
     def tried(path: Path) -> Path:
-        with pytest.MonkeyPatch.context() as patch:
-            _move_into(shared_home, patch)
+        with FileLock(common.with_suffix(".lock")), pytest.MonkeyPatch.context() as patch:
+            _move_into(common, patch)
             checked_model(read_model_file(path), CancelToken())
-            return cache_folder() / "models.sqlite"
+            return Path(shutil.copy(cache_folder() / "models.sqlite", own))
 
     return tried
 

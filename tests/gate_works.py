@@ -6,13 +6,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from engine.core.errors import ColumnsError
 from engine.core.events import CancelToken
 from engine.system.sandbox import sandboxed
-from tests.stack import stack_bytes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _held: list[bytearray] = []
 
@@ -30,8 +31,10 @@ def take(path: Path, n_bytes: int) -> int:
 
 
 @sandboxed
-def column(path: Path, n_bytes: int) -> pa.Table:
+def column(path: Path, n_bytes: int) -> "pa.Table":
     """A table of so many bytes, called as a path."""
+    import pyarrow as pa
+
     return pa.table({path.name: pa.array([b"x" * n_bytes], pa.large_binary())})
 
 
@@ -79,6 +82,8 @@ def walk(path: Path, levels: int) -> int:
 def stack(path: Path) -> int:
     """The stack on which a file is read."""
     assert path
+    from tests.stack import stack_bytes
+
     return stack_bytes()
 
 

@@ -24,7 +24,8 @@ Q4_K_M = ("Q4_K", "Q4_K", "Q4_K", "Q6_K")
 class PublishedFile:
     """A file to be written. `keys`: of the header; `.` at the beginning stands for the architecture.
 
-    `types`: of the matrices of the one layer. `tensors_per_part`: more than 0 for a split model.
+    `types`: of the matrices of the one layer. `tensors_per_part`: more than 0 for a split model. `more`:
+    names of further tensors.
     """
 
     path: str
@@ -35,6 +36,7 @@ class PublishedFile:
     context: int = 8192
     tensors_per_part: int = 0
     big_endian: bool = False
+    more: Sequence[str] = ()
 
     def write(self, folder: Path) -> Path:
         """Write it into a folder; the path that was asked for."""
@@ -57,6 +59,8 @@ class PublishedFile:
             writer.add_tensor("token_embd.weight", embedding)
         for number, kind in enumerate(self.types):
             _add_matrix(writer, f"blk.0.matrix_{number}.weight", kind)
+        for name in self.more:
+            _add_matrix(writer, name, "F16")
         return written(writer, path)
 
 
@@ -243,6 +247,21 @@ OTHERS: Sequence[tuple[PublishedFile, str, str]] = [
     (PublishedFile("Llama-3-8B-be.gguf", big_endian=True), "Llama-3-8B-be", "for big-endian machines"),
     (PublishedFile("L3-Q4_0_4_4.gguf", types=[31]), "L3-Q4_0_4_4", "which llama.cpp dropped in 2024"),
     (PublishedFile("L3-IQ4_K.gguf", types=[139]), "L3-IQ4_K", "only ik_llama.cpp can read"),
+    (
+        PublishedFile("gemma3-4b.gguf", "gemma3", more=["mm.mm_input_projection.weight", "v.post_ln.weight"]),
+        "gemma3-4b",
+        "'mm.mm_input_projection.weight' is one of Ollama's own engine",
+    ),
+    (
+        PublishedFile("qwen3.5.gguf", "qwen35", more=["mtp.fc.weight"]),
+        "qwen3.5",
+        "'mtp.fc.weight' is one of Ollama's own engine",
+    ),
+    (
+        PublishedFile("gpt-oss.gguf", "gptoss"),
+        "gpt-oss",
+        "its architecture 'gptoss' is one of Ollama's own engine, which llama.cpp cannot load",
+    ),
     (
         PublishedFile("tomorrow-9B-Q4_K_M.gguf", "tomorrow9"),
         "tomorrow-9B-Q4_K_M",

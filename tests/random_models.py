@@ -17,6 +17,7 @@ from models.demo.gguf_files import (
     CONTROL,
     UNKNOWN,
     USER_DEFINED,
+    Template,
     TokenTable,
     add_llama_shape,
     add_vocabulary,
@@ -117,18 +118,22 @@ class Shape:
 def write_random_model(
     path: Path,
     table: TokenTable,
-    template: str | None,
+    template: Template,
     shape: Shape | None = None,
     tensors_per_part: int = 0,
+    more: Sequence[str] = (),
 ) -> Path:
     """Write a Llama with random weights over a token table, the same at each call; the path.
 
     `tensors_per_part`: write parts, `NAME-00001-of-00002.gguf`, with so many tensors each; 0: one file.
+    `more`: names of tensors that no Llama has.
     """
     writer = gguf.GGUFWriter(path, "llama", split_max_tensors=tensors_per_part)
     writer.add_name("random weights")
     add_vocabulary(writer, table, template)
     _add_weights(writer, shape or Shape(), len(table.tokens))
+    for name in more:
+        writer.add_tensor(name, np.zeros((4, 32), np.float32))
     return written(writer, path)
 
 

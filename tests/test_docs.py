@@ -208,7 +208,7 @@ def module_problem(module: str, words: list[str]) -> str:
     package, _, _ = module.partition(".")
     spec = find_spec(module) if find_spec(package) else None
     if spec is None or spec.origin is None:
-        return f"no module {module}"
+        return "" if module == "pip" else f"no module {module}"  # not where another tool set this Python up
     script = Path(spec.origin)
     if script.name == "__init__.py":
         script = script.with_name("__main__.py")

@@ -324,7 +324,7 @@ def test_the_window_opens_no_model_in_its_own_process() -> None:
 def test_heavy_libraries_wait_for_what_needs_them() -> None:
     """The window opens without what only jobs need, judging starts without what only measuring needs, and
     no command what only some measures need before it measures, and nobody but who asks for a cluster loads
-    Dask: one process that loads more and more.
+    Dask, and what renders a chat template has no llama.cpp: one process that loads more and more.
     """
     measures = ["matplotlib", "rouge_score", "scipy", "sklearn"]
     for_jobs = ["jinja2", "llama_cpp", "numpy", "pandas", "pyarrow", *measures]
@@ -332,6 +332,9 @@ def test_heavy_libraries_wait_for_what_needs_them() -> None:
 import sys
 def loaded(*names):
     print(*(name for name in names if name in sys.modules), end=";")
+import engine.prompt.rendering
+loaded("llama_cpp", "numpy")
+del sys.modules["jinja2"]
 import gui.app, gui.window.main_content
 loaded(*{for_jobs})
 import engine.cli.judge
@@ -342,7 +345,7 @@ for name in main.COMMANDS:
 loaded("nltk", "scipy.optimize", "scipy.stats", "sklearn", "dask", "distributed", "tornado", "cryptography")
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == ";;;"
+    assert done.stdout == ";;;;"
 
 
 def test_dask_is_imported_by_modules_that_wait_for_it() -> None:

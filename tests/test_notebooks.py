@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbclient
-import nbformat
 import pytest
 
 from tests.commands import ROOT
@@ -17,7 +15,9 @@ MOST_SECONDS = 120  # of a cell; a whole one takes about half a minute on two fr
 
 
 def opened(path: Path) -> Any:
-    """A notebook as nbformat knows it."""
+    """A notebook as nbformat knows it, whose import takes as long as a third of all others: only here."""
+    import nbformat
+
     return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
 
 
@@ -32,6 +32,8 @@ def test_there_are_three() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_stored_without_what_it_printed(path: Path) -> None:
+    import nbformat
+
     nbformat.validate(opened(path))
     cells = [cell for cell in opened(path).cells if cell.cell_type == "code"]
     assert not [cell for cell in cells if cell.outputs or cell.execution_count is not None]
@@ -56,6 +58,8 @@ def test_a_notebook_uses_what_tiebreak_offers(path: Path) -> None:
 def test_a_notebook_runs_to_its_end(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, private_home: Path
 ) -> None:
+    import nbclient
+
     monkeypatch.setenv(
         "PYTHONPATH", os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     )

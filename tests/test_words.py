@@ -131,8 +131,8 @@ def test_no_module_or_class_has_a_name_that_says_nothing() -> None:
     paths = [*(ROOT / "engine").rglob("*.py"), *(ROOT / "gui").rglob("*.py")]
     names = {path.stem: path for path in paths}
     for path in paths:
-        classes = [node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
-        names |= {node.name.lstrip("_"): path for node in classes}
+        classes = re.findall(r"^class _*(\w+)", path.read_text("utf-8"), re.MULTILINE)
+        names |= dict.fromkeys(classes, path)
     assert not {name: str(path.relative_to(ROOT)) for name, path in names.items() if name in NAMES}
 
 

@@ -177,4 +177,4 @@ def check_name(path: Path) -> None:
 
 def examples_beside(path: Path) -> Path:
     """Where the examples of a recipe are that were held out for it."""
-    return path.with_name(f"{path.stem}-examples.tsv")
+    return Path(f"{path.with_suffix('')}-examples.tsv")

@@ -200,7 +200,8 @@ def _description(file: ModelFile) -> str:
         needed, with_context = memory_needed(file, context), f" with a context of {context:,} tokens"
         parts = f", and its {counted(others, 'other part', 'other parts')}" if others else ""
         kind, size = {"architecture": file.architecture}, file.size_in_words
-        notice = {"notice": file.notice} if file.notice else {}
+        told = {"notice": file.notice, "tokenizer": file.tokenizer_warning}
+        notice = {name: text for name, text in told.items() if text}
     facts = {
         "file": f"{file.path}{parts}",
         "name": file.name,

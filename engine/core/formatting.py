@@ -145,6 +145,8 @@ def file_stem(called: str, most: int) -> str:
 
 def windows_fault(path: PureWindowsPath, long_paths: bool) -> str:
     """Why Windows does not take an absolute path, or for another one, as a clause; empty where it does."""
+    if path.drive and not path.root:
+        return f"{path.drive!r} names a drive, but no folder on it"
     for part in path.parts[1:]:
         if part == "..":
             continue

@@ -17,7 +17,7 @@ from engine.judging.plan import RunPlan, check_resumed
 from engine.models.checked_model import CheckedModel, checked_model
 from engine.models.devices import found_devices, lost_device, wished_device
 from engine.models.memory import check_memory
-from engine.models.model_file import NO_TEMPLATE, ModelFile, read_model_file
+from engine.models.model_file import ModelFile, read_model_file
 from engine.models.opening import machine_on, machine_settings
 from engine.prompt.examples import ExamplePool, choose_examples
 from engine.results.calibration import load_calibration
@@ -168,8 +168,7 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: rows.JudgeSetting
         notices.append(
             f"{dataset.name}: pandas reads these ids of the submission as numbers: {listed(rewritten)}."
         )
-    if not model.has_chat_template:
-        notices.append(f"{model.name}: no chat template: {NO_TEMPLATE}")
+    notices += [f"{model.name}: {warning}" for warning in model.warnings]
     if warning := check_memory(model, settings.context, kv_type=settings.kv_type):
         notices.append(warning)
     return notices

@@ -6,9 +6,11 @@ from engine.core.errors import SetupError
 
 
 def check_library() -> None:
-    """Raises SetupError where llama.cpp cannot be loaded; its cause is what the attempt raised."""
+    """Raises SetupError where llama.cpp cannot be loaded, or is another version; its cause is what failed."""
     try:
         import_module("engine.llama.library")
+    except SetupError:
+        raise
     except Exception as error:  # a library that is not there, is damaged, lacks a function: each its own kind
         raise SetupError(
             f"llama.cpp cannot be loaded: {type(error).__name__}: {error}.", "Set Tiebreak up again."

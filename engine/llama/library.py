@@ -15,11 +15,15 @@ from typing import Any
 
 import llama_cpp
 
+from engine.llama.layout_check import check_layout
 from engine.settings.rows import Device, DeviceKind
 from engine.system.files import OwnLock
 from engine.system.paths import forget, set_variable
 
 log = logging.getLogger(__name__)
+
+# Here, because what opens a model imports this module first: before any call passes a structure.
+check_layout(llama_cpp.llama_cpp._lib)
 
 _ERROR = 4  # ggml_log_level
 _last_errors: deque[str] = deque(maxlen=8)

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from engine.settings.rows import Device
 
 _NO_MEMORY = -2  # llama_decode, llama_encode: a buffer could not be had
 _ONE_DEVICE = llama_cpp.LLAMA_SPLIT_MODE_NONE
+_DAMAGED = "Download the file again. If it was made for another program, choose one for llama.cpp."
+_MADE_FOR_NEWER = re.compile("unknown (pre-tokenizer|tokenizer|model architecture)")  # llama.cpp's words
+_NEWER = "The file is newer than this llama.cpp: choose a newer version of Tiebreak, or another model."
 
 
 class LlamaModel:
@@ -62,7 +66,7 @@ class LlamaModel:
                 raise DeviceFailed(device.title, f"the model cannot be loaded there: {_reason()}")
             raise ModelFileError(
                 f"{path.name}: llama.cpp cannot load this model: {_reason()}.",
-                "Download the file again, or choose another model.",
+                _NEWER if _MADE_FOR_NEWER.search(_reason()) else _DAMAGED,
             )
 
     @property
@@ -90,6 +94,22 @@ class LlamaModel:
         """The model's own Jinja template, None where it has none."""
         text = llama_cpp.llama_model_chat_template(self.pointer, None)
         return text.decode("utf-8", "replace") if text else None
+
+    @property
+    def named_templates(self) -> dict[str, str]:
+        """Templates for uses such as "rag" by their names, that for tools first as llama.cpp itself takes."""
+        beginning, room = "tokenizer.chat_template.", ctypes.create_string_buffer(256)
+        names = []
+        for index in range(llama_cpp.llama_model_meta_count(self.pointer)):
+            llama_cpp.llama_model_meta_key_by_index(self.pointer, index, room, len(room))
+            key = room.value.decode("utf-8", "replace")
+            if key.startswith(beginning):
+                names.append(key.removeprefix(beginning))
+        texts = {
+            name: llama_cpp.llama_model_chat_template(self.pointer, name.encode())
+            for name in sorted(names, key=lambda name: (name != "tool_use", name))
+        }
+        return {name: text.decode("utf-8", "replace") for name, text in texts.items() if text}
 
     def _header_text(self, key: str) -> str:
         """The first 63 bytes of a value of the file's header; empty where there is none."""

@@ -21,13 +21,13 @@ from engine.llama.model import LlamaModel
 from engine.llama.session import Continuation, LlamaSession, Sampling
 from engine.models.encoder_file import EncoderFile
 from engine.models.model_file import ModelFile
-from engine.models.templates import SeenFiles, chat_template, file_state, model_memory
+from engine.models.templates import SeenFiles, file_state, model_memory, template_of
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_prompt
 from engine.settings.rows import SMALLEST_CONTEXT
 from engine.system.paths import CHILD, self_command
-from engine.system.subprocess_worker import CRASHES, run_child
+from engine.system.subprocess_worker import CRASHES, code_words, end_by_others, run_child
 
 TRIAL_COMMAND = (CHILD, "try", "judge")
 ENCODER_TRIAL_COMMAND = (CHILD, "try", "encoder")
@@ -122,14 +122,13 @@ def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:
         raise NoRoomError(*report)
     if code in CRASHES:
         raise ModelFileError(
-            f"{path.name}: llama.cpp crashes on this file (code {code}): it is damaged, or of a kind that"
-            " this version cannot run, or there is too little memory for it.",
+            f"{path.name}: llama.cpp crashes on this file ({code_words(code)}): it is damaged, or of a kind"
+            " that this version cannot run, or there is too little memory for it.",
             "Download the file again, close other programs, or choose another model.",
         )
-    if code < 0:
+    if how := end_by_others(code):
         raise NoRoomError(
-            f"{path.name}: the trial of this model was ended from outside (signal {-code}), most likely for"
-            " lack of memory.",
+            f"{path.name}: the trial of this model was {how}.",
             "Close other programs, or choose a smaller model.",
         )
     raise EngineBug(f"the trial of {path.name} ended for another reason than the file: exit code {code}")
@@ -163,7 +162,7 @@ def try_model(path: Path) -> None:
         context = min(model.trained_context, 2048)
         with LlamaSession(model, SessionShape(context, 1, 1), 1, cancel) as session:
             session.vocabulary.tokenize(_ANY_TEXT)
-            template = chat_template(model.chat_template, session.vocabulary, cancel)
+            template = template_of(model, session.vocabulary, cancel)
             rubric = ELOQUENT.only(ELOQUENT.names[:1])
             prompt = tokenize_prompt(build_prompt(item, Order.AB, rubric), template)
             needed = max(prompt.cells + 8, SMALLEST_CONTEXT)

@@ -32,6 +32,10 @@ starcoder2 step35 talkie xverse
 """
 _TEXT_GENERATOR_NAMES = frozenset(_TEXT_GENERATORS.split())
 
+# What Ollama 0.33 calls by names of its own, or keeps in the model's file (its convert/ and llama/compat/).
+_OLLAMA_NAMES = "deepseekocr glm4moelite glmocr gptoss mllama nemotron_h_omni olmo3 qwen25vl"
+_OLLAMA_TENSORS = ("a.", "mm.", "mtp.", "s.", "v.")
+
 _POOLING = {1: "an embedding model", 2: "an embedding model", 3: "an embedding model", 4: "a reranker"}
 _ENCODERS = frozenset({"gemma-embedding", "llama-embed", "t5encoder"})  # and all whose name has "bert" in it
 _OTHER_ARCHITECTURES = {
@@ -85,6 +89,12 @@ def check_architecture(model: GgufHeader) -> None:
         own_use = " This one may be used as the encoder for BERTScore." if name == "bert" else ""
         found = f"its architecture {name!r} is an encoder, which cannot generate text"
         raise model.refused(found, f"{CHOOSE_CHAT_MODEL}{own_use}")
+    tensors = (f"tensor {each.name!r}" for each in model.tensors if each.name.startswith(_OLLAMA_TENSORS))
+    if foreign := f"architecture {name!r}" if name in _OLLAMA_NAMES.split() else next(tensors, ""):
+        raise model.refused(
+            f"its {foreign} is one of Ollama's own engine, which llama.cpp cannot load",
+            "Choose an edition made with llama.cpp, from Hugging Face for instance.",
+        )
     if name not in _TEXT_GENERATOR_NAMES:
         raise model.refused(
             f"its architecture {name!r} is not supported for text generation by this version of llama.cpp",

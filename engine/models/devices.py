@@ -28,7 +28,7 @@ from engine.models.opening import machine_on, machine_settings, remember_speed, 
 from engine.models.templates import model_memory
 from engine.settings.rows import CPU, Device, MachineSettings
 from engine.system.paths import CHILD, self_command
-from engine.system.subprocess_worker import Worker, run_child
+from engine.system.subprocess_worker import Worker, code_words, end_by_others, run_child
 
 LIST_COMMAND = (CHILD, "devices")
 _LIST_SECONDS = 60.0  # a driver that wakes a graphics card takes some
@@ -54,7 +54,7 @@ def found_devices(cancel: CancelToken) -> list[Device]:
     with suppress(ValueError):
         if code == 0:
             return record_of(plain_values(printed), list[Device])
-    raise _no_list(f"crashed (exit code {code})")
+    raise _no_list(f"was {how}" if (how := end_by_others(code)) else f"crashed ({code_words(code)})")
 
 
 def in_child() -> int:

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from engine.core.errors import Hint, ModelFileError
 from engine.core.items import grouped
 from engine.models import model_file
+from engine.models.ollama import is_blob, ollama_models
+from engine.models.places import linked_model, program_folders
 from engine.system import paths
 
 
@@ -23,10 +25,11 @@ class FoundModel:
     model: model_file.ModelFile | None
     error: ModelFileError | None
     source: str  # the program whose folder it is in, `LM Studio`; else the name of the folder searched
+    known_as: str = ""  # where its path does not tell its name
 
     @cached_property
     def name(self) -> str:
-        return self.model.name if self.model else model_file.called(self.path)
+        return self.known_as or (self.model.name if self.model else model_file.called(self.path))
 
     @cached_property
     def folder(self) -> str:
@@ -41,7 +44,7 @@ class FoundModel:
     def reason(self) -> str:
         """Why it cannot be used, without its name, which stands next to it."""
         problem = self.error.problem if self.error else ""
-        for own in (self.path.name, str(self.path)):
+        for own in (self.name, self.path.name, str(self.path)):
             problem = problem.removeprefix(f"{own}: ")
         return problem
 
@@ -53,6 +56,8 @@ class ModelPlace:
     path: Path
     name: str
     source: str
+    other_name: str = ""
+    error: ModelFileError | None = None  # why it cannot be used, where that is known without a look into it
 
 
 class Stamp(NamedTuple):
@@ -62,49 +67,12 @@ class Stamp(NamedTuple):
 
 def default_folders() -> list[Path]:
     """Folders in which this program and others keep model files, those that exist."""
-    return [
-        folder
-        for _, folder in _default_places(sys.platform)
-        if paths.seen_at(folder) is paths.PathKind.FOLDER
-    ]
-
-
-def _folder_from(variable: str, default: Path) -> Path:
-    named = paths.environment(variable)
-    return Path(named) if named else default
-
-
-def _default_places(platform: str) -> Iterator[tuple[str, Path]]:
-    """Name of a program and a folder where it keeps models, on the system that `sys.platform` names."""
-    # Where programs keep what they configure, what they own, and what they can fetch again.
-    if platform == "win32":
-        settings = _folder_from("APPDATA", paths.home() / "AppData" / "Roaming")
-        data = cache = _folder_from("LOCALAPPDATA", paths.home() / "AppData" / "Local")
-    elif platform == "darwin":
-        settings = data = paths.home() / "Library" / "Application Support"
-        cache = paths.home() / "Library" / "Caches"
-    else:
-        settings = _folder_from("XDG_CONFIG_HOME", paths.home() / ".config")
-        data = _folder_from("XDG_DATA_HOME", paths.home() / ".local" / "share")
-        cache = _folder_from("XDG_CACHE_HOME", paths.home() / ".cache")
-    yield "Tiebreak", paths.models_folder()
-    yield "Tiebreak", paths.project_models_folder()
-    yield "LM Studio", paths.home() / ".lmstudio" / "models"
-    yield "LM Studio", paths.home() / ".cache" / "lm-studio" / "models"
-    for jan in (settings / "Jan" / "data", data / "Jan" / "data", paths.home() / "jan"):
-        yield "Jan", jan / "llamacpp" / "models"
-        yield "Jan", jan / "models"
-    yield "GPT4All", data / "nomic.ai" / "GPT4All"
-    yield "Ollama", _folder_from("OLLAMA_MODELS", paths.home() / ".ollama" / "models")
-    if platform == "linux":
-        yield "Ollama", Path("/usr/share/ollama/.ollama/models")
-    hugging_face = _folder_from("HF_HOME", paths.home() / ".cache" / "huggingface")
-    yield "Hugging Face", _folder_from("HF_HUB_CACHE", hugging_face / "hub")
-    yield "llama.cpp", _folder_from("LLAMA_CACHE", cache / "llama.cpp")
+    folders = dict.fromkeys(folder for _, folder in program_folders(sys.platform))
+    return [folder for folder in folders if paths.seen_at(folder) is paths.PathKind.FOLDER]
 
 
 def _program_of(folder: Path) -> str:
-    for program, place in _default_places(sys.platform):
+    for program, place in program_folders(sys.platform):
         if folder.absolute().is_relative_to(place):
             return program
     return ""
@@ -121,13 +89,18 @@ def find_models(folders: Iterable[Path]) -> Iterator[FoundModel]:
     """Model files in the folders, at any depth, each model once; one by one, as headers take time to read.
     Unfinished downloads and image projectors are omitted. What cannot be read comes with its error.
     """
-    for found in _files(folders):
-        yield found if isinstance(found, FoundModel) else found_model(found.path, found.source)
+    seen: set[Path] = set()  # a file of Ollama may have several names
+    for place in _files(folders):
+        if place.error is not None:
+            yield FoundModel(place.path, None, place.error, place.source, place.name)
+        elif place.path not in seen:
+            seen.add(place.path)
+            yield found_model(place.path, place.source)
 
 
 def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
-    """The same files, without a look into them; folders that cannot be read are passed over."""
-    return (found for found in _files(folders) if isinstance(found, ModelPlace))
+    """The same files, without a look into them; what cannot be read or used is passed over."""
+    return (place for place in _files(folders) if place.error is None)
 
 
 def stamps(folders: Iterable[Path], files: Iterable[Path] = ()) -> dict[Path, Stamp]:
@@ -141,21 +114,22 @@ def stamps(folders: Iterable[Path], files: Iterable[Path] = ()) -> dict[Path, St
     return found
 
 
-def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
-    """Each model once, and each folder that cannot be read, with its error."""
+def _files(folders: Iterable[Path]) -> Iterator[ModelPlace]:
+    """Each model, by each of its names, and each folder that cannot be read, without a name."""
     for listed in _listings(folders):
-        if isinstance(listed, FoundModel):
+        if isinstance(listed, ModelPlace):
             yield listed
-            continue
-        names = model_file.ollama_names(listed.folder)
-        firsts: dict[Path, Path] = {}  # of the parts of a split model the first that is there
-        for path in listed.files:
-            firsts.setdefault(model_file.first_part(path), path)
-        for path in firsts.values():
-            if names is None:
-                yield ModelPlace(path, model_file.called(path), listed.source)
-            elif path.name in names:
-                yield ModelPlace(path, names[path.name], listed.source)
+        elif (models := ollama_models(listed.folder)) is not None:
+            for name, path, fault in models:
+                error = ModelFileError(f"{name}: {fault}.", _AS_GGUF) if fault else None
+                if error or path in listed.files:
+                    yield ModelPlace(path, name, listed.source, name.removesuffix(":latest"), error)
+        else:
+            firsts: dict[Path, Path] = {}  # of the parts of a split model the first that is there
+            for path in listed.files:
+                firsts.setdefault(model_file.first_part(path), path)
+            for path in firsts.values():
+                yield ModelPlace(path, model_file.called(path), listed.source, path.name)
 
 
 class _Listing(NamedTuple):
@@ -164,7 +138,7 @@ class _Listing(NamedTuple):
     files: list[Path]
 
 
-def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
+def _listings(folders: Iterable[Path]) -> Iterator[_Listing | ModelPlace]:
     """Each folder at any depth once, and each one that cannot be read, with its error."""
     seen: set[Path] = set()
     for folder in folders:
@@ -179,7 +153,7 @@ def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
                     f"{paths.shown(here)}: the folder cannot be read: {paths.reason_of(error)}.",
                     "Check its name and your permission, or choose another folder.",
                 )
-                yield FoundModel(here, None, unreadable, source)
+                yield ModelPlace(here, "", source, error=unreadable)
                 continue
             # Taken from the end: so the first folder by name comes first.
             pending.extend(reversed(inner))
@@ -189,6 +163,7 @@ def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
     """The model files and the folders in a folder that were not seen before, by name."""
     entries = sorted(folder.iterdir())
+    entries += [file for path in entries if path.name == "model.yml" for file in linked_model(path)]
     found = {path: paths.seen_at(path) for path in entries}
     files = [
         path
@@ -209,6 +184,7 @@ def _is_new(path: Path, seen: set[Path]) -> bool:
     return True
 
 
+_AS_GGUF = "Choose another model, or download this one as a GGUF file."
 _PROJECTOR = re.compile(r"(?<![a-z])mmproj(?![a-z])", re.IGNORECASE)
 
 
@@ -216,7 +192,7 @@ def _may_be_model(path: Path) -> bool:
     # "._" begins the notes that macOS leaves next to each file on foreign disks.
     if path.name.lower().startswith(("incomplete", "._")) or _PROJECTOR.search(path.name):
         return False
-    if not model_file.is_blob(path):
+    if not is_blob(path):
         return path.suffix.lower() == model_file.SUFFIX
     try:
         with path.open("rb") as file:
@@ -239,9 +215,10 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
     file goes before a part of one, and that before the name in a header; of several those that can judge.
     """
     wanted = text.casefold()
-    places = list(model_places(folders))
-    whole = [place for place in places if wanted in _names(place)]
-    found = whole or [place for place in places if any(wanted in name for name in _names(place))]
+    places = list(_files(folders))
+    whole = {place.path: place for place in places if wanted in _names(place)}
+    parts = (place for place in places if any(wanted in name for name in _names(place)))
+    found = list((whole or {place.path: place for place in parts}).values())
     if not found:
         return [place for place in _by_header(places) if wanted in place.name.casefold()]
     if len(found) == 1:
@@ -251,13 +228,12 @@ def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
 
 
 def _names(place: ModelPlace) -> set[str]:
-    files = () if model_file.is_blob(place.path) else (place.path.name,)
-    return {name.casefold() for name in (place.name, *files)}
+    return {place.name.casefold(), place.other_name.casefold()}
 
 
 def _by_header(places: Iterable[ModelPlace]) -> Iterator[ModelPlace]:
     """The places of models that can judge, with the names that their headers give."""
-    for place in places:
+    for place in (each for each in places if each.error is None):
         try:
             yield replace(place, name=model_file.read_model_file(place.path).title)
         except ModelFileError:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.core.codec import plain_values
 from engine.core.errors import ModelFileError
 from engine.core.formatting import short_count, without_middle
 from engine.models.checks import precheck
@@ -22,6 +21,7 @@ from engine.models.header import (
     TensorInfo,
     read_header,
 )
+from engine.models.ollama import is_blob, ollama_models
 from engine.settings.rows import KvType
 from engine.system.paths import PathKind, home, seen_at
 
@@ -131,7 +131,8 @@ def called(path: Path) -> str:
     name for its blobs; with the folder's name where the file's says nothing (`Qwen3-8B/model`).
     """
     if is_blob(path):
-        return (ollama_names(path.parent) or {}).get(path.name, path.name)
+        models = ollama_models(path.parent) or []
+        return next((model.name for model in models if model.path == path), path.name)
     part = part_name(path)
     stem = part.stem if part else path.stem if path.suffix.lower() == SUFFIX else path.name
     if _says_something(stem):
@@ -167,42 +168,6 @@ def _telling_folder(path: Path) -> str:
         if not _NO_NAME_OF_A_FOLDER.fullmatch(folder.name) and _says_something(folder.name):
             return folder.name
     return ""
-
-
-_BLOB = re.compile(r"sha256-[0-9a-f]{64}")
-_MODEL_LAYER = "application/vnd.ollama.image.model"
-_OLLAMA_HOSTS = frozenset({"registry.ollama.ai", "ollama.com"})
-
-
-def is_blob(path: Path) -> bool:
-    """Whether a file is named as Ollama names what it keeps: models, projectors, templates, licences."""
-    return path.parent.name == "blobs" and _BLOB.fullmatch(path.name) is not None
-
-
-def ollama_names(folder: Path) -> dict[str, str] | None:
-    """Name of the blob file -> name in `ollama list`, of all models there; None for other folders."""
-    manifests = [
-        place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is PathKind.FOLDER
-    ]
-    if folder.name != "blobs" or not manifests:
-        return None
-    names: dict[str, str] = {}
-    for place in manifests:
-        for manifest in sorted(place.glob("*/*/*/*")):
-            for digest in _model_digests(manifest):
-                host, space, model, tag = manifest.relative_to(place).parts
-                name = f"{model}:{tag}" if space == "library" else f"{space}/{model}:{tag}"
-                name = name if host in _OLLAMA_HOSTS else f"{host}/{space}/{model}:{tag}"
-                names.setdefault(digest.replace(":", "-"), name)
-    return names
-
-
-def _model_digests(manifest: Path) -> list[str]:
-    try:
-        layers = plain_values(manifest.read_bytes())["layers"]
-        return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _MODEL_LAYER]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []  # not a manifest: its blob is omitted, as Ollama leaves it out
 
 
 # How the weights are stored, in the word that users have for it: `Q4_K_M`. A file's name claims one, the file
@@ -284,6 +249,11 @@ def _is_stored_as(tensor: TensorInfo, types: Sequence[str]) -> bool:
 NOTICE_KEY = "tiebreak.notice"
 
 NO_TEMPLATE = "plain text is used. It may be a base model, which is not trained to follow instructions."
+_NO_PRE_TOKENIZER = (
+    "its header does not say how text is split before it is tokenized (tokenizer.ggml.pre), and llama.cpp's"
+    " default may be wrong for it: answers are worse then. Choose a file converted after April 2024."
+)
+_TEMPLATE = "tokenizer.chat_template"
 
 _LONGEST_NOTICE = 600  # characters
 _BYTES_PER_F16 = 2
@@ -302,6 +272,7 @@ class ModelFile:
     kv_bytes_per_token: int  # of KV cache in f16
     vocabulary_size: int  # tokens
     has_chat_template: bool
+    tokenizer_warning: str = ""
     notice: str = ""  # what a model made for this program has to tell its users
     kv_types: tuple[KvType, ...] = tuple(KvType)
     title: str = ""  # what its header calls it
@@ -326,10 +297,15 @@ class ModelFile:
         return self.title if says_more(self.title, self.name) else ""
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What its file lacks, to be read after its name."""
+        template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
+        return tuple(filter(None, (template, self.tokenizer_warning)))
+
+    @property
     def remarks(self) -> tuple[str, ...]:
         """What the user should know before a run with it, to be read after its name."""
-        template = "" if self.has_chat_template else f"no chat template: {NO_TEMPLATE}"
-        return tuple(filter(None, (template, self.notice)))
+        return tuple(filter(None, (*self.warnings, self.notice)))
 
 
 def read_model_file(path: Path) -> ModelFile:
@@ -340,10 +316,16 @@ def read_model_file(path: Path) -> ModelFile:
 
 
 def template_source(path: Path) -> str:
-    """The chat template of a model as its file has it, empty for none. ModelFileError as above."""
+    """The chat template of a model as its file has it, or all named ones; empty for none. ModelFileError."""
     whole = read_whole(path)
     precheck(whole.header)
-    return whole.header.text("tokenizer.chat_template") or ""
+    return "\n".join(_template_sources(whole.header))
+
+
+def _template_sources(values: GgufHeader) -> list[str]:
+    if default := values.text(_TEMPLATE):
+        return [default]
+    return [values.text(key) or "" for key in values.metadata if key.startswith(f"{_TEMPLATE}.")]
 
 
 def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
@@ -352,6 +334,7 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     def most(name: str) -> int:
         return max(values.per_layer(values.key(name)), default=0)
 
+    unsplit = values.text("tokenizer.ggml.model") == "gpt2" and not values.text("tokenizer.ggml.pre")
     # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
     whole_blocks = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
     return ModelFile(
@@ -364,7 +347,8 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         trained_context=values.integer(values.key("context_length")) or 0,
         kv_bytes_per_token=_kv_bytes_per_token(values),
         vocabulary_size=len(values.tokens),
-        has_chat_template=bool(values.get("tokenizer.chat_template")),
+        has_chat_template=any(_template_sources(values)),
+        tokenizer_warning=_NO_PRE_TOKENIZER if unsplit else "",
         notice=without_middle((values.text(NOTICE_KEY) or "").strip(), _LONGEST_NOTICE),
         kv_types=tuple(KvType) if whole_blocks or not any(_heads(values)) else (KvType.F16,),
         title=values.title,

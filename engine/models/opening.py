@@ -18,7 +18,7 @@ from engine.llama.session import LlamaSession
 from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
 from engine.models.checked_model import CheckedModel, checked_model, in_use
 from engine.models.model_file import ModelFile
-from engine.models.templates import SeenFiles, chat_template, model_memory
+from engine.models.templates import SeenFiles, model_memory, template_of
 from engine.prompt.template import ChatTemplate
 from engine.settings.rows import Device, DeviceKind, MachineSettings
 from engine.system.computer import default_threads
@@ -37,7 +37,7 @@ def encoder_hash(checked: CheckedModel) -> str:
 def open_template(path: Path, cancel: CancelToken) -> Iterator[tuple[LlamaModel, ChatTemplate]]:
     """A model's vocabulary alone, and its chat format. ModelFileError, NoRoomError, Cancelled."""
     with LlamaModel(path, vocabulary_only=True, cancel=cancel) as model:
-        yield model, chat_template(model.chat_template, Vocabulary(model), cancel)
+        yield model, template_of(model, Vocabulary(model), cancel)
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def open_session(
         LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model,
         LlamaSession(model, shape(model), thread_choice(machine, model), cancel) as session,
     ):
-        yield OpenModel(session, chat_template(model.chat_template, session.vocabulary, cancel))
+        yield OpenModel(session, template_of(model, session.vocabulary, cancel))
 
 
 _VERSION = 1  # of what is measured

@@ -9,20 +9,21 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from engine.core.codec import plain, plain_values, record_of
 from engine.core.errors import EngineBug, NoRoomError
 from engine.core.events import CancelToken
+from engine.core.formatting import listed
 from engine.core.items import digest
 from engine.llama.library import library_version
-from engine.llama.model import Vocabulary
+from engine.llama.model import LlamaModel, Vocabulary
 from engine.prompt import conversation
 from engine.prompt.template import ChatTemplate
 from engine.system.paths import CHILD, cache_folder, real_path, self_command, text_of_path
-from engine.system.subprocess_worker import CRASHES, run_child
+from engine.system.subprocess_worker import CRASHES, end_by_others, run_child
 
 Made = TypeVar("Made")
 _TABLES = (
@@ -121,7 +122,6 @@ RENDER_COMMAND = (CHILD, "render")
 _START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
 _MOST_BYTES = 512 << 20
 _TIMED_OUT = 1  # how faulthandler ends a process
-_FAULT = 3  # how this program ends at a fault of its own; on Windows abort(), too
 _MARK_BYTES = (16, 1600)  # messages of two lengths: what stands around them must not depend on it
 
 _rendered: dict[str, conversation.Frame] = {}  # by this process, which may have no cache
@@ -134,6 +134,23 @@ class _LimitReachedError(conversation.UnusableTemplateError):
 def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
     """The chat format for a model; plain text and a note where it has none of use. NoRoomError, Cancelled."""
     return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
+
+
+def template_of(model: LlamaModel, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
+    """The chat format of a model, by its default template, or else by one for another use, as a note says."""
+    default, named = model.chat_template, model.named_templates
+    if default is not None or not named:
+        return chat_template(default, vocabulary, cancel)
+    found = f"The model has no default chat template, only templates called {listed(tuple(named))}"
+    frames = {name: _frame(source, vocabulary, cancel) for name, source in named.items()}
+    usable = {name: frame for name, frame in frames.items() if not frame.is_plain}
+    if not usable:
+        reasons = " ".join(frame.note for frame in frames.values())
+        return ChatTemplate(conversation.plain_frame(f"{found}. {reasons} So"), vocabulary)
+    # Those that write more than turns, how to use documents for instance, have notes of their own.
+    name, frame = min(usable.items(), key=lambda each: bool(each[1].note))
+    note = f"{found}: {listed([name])} is used. {frame.note}".rstrip()
+    return ChatTemplate(replace(frame, note=note), vocabulary)
 
 
 def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> conversation.Frame:
@@ -182,11 +199,10 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> convers
         raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
     if code == _TIMED_OUT and time.monotonic() - began >= conversation.RENDER_SECONDS:
         raise _LimitReachedError(f"it takes more than {conversation.RENDER_SECONDS:.0f} seconds")
-    # 3 may be a fault of ours, which is reported as one below.
-    if code in CRASHES and code != _FAULT:
+    if code in CRASHES:
         raise _LimitReachedError("it crashes the process that renders it")
-    if code < 0:
-        raise _not_now("ended from outside")
+    if how := end_by_others(code):
+        raise _not_now(how)
     try:
         answer: Mapping[str, Any] = json.loads(printed)
         if "refused" in answer:

@@ -20,7 +20,7 @@ from engine.results.run_dataset import dataset_of_run, load_as_judged
 from engine.results.run_results import RunResults
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
-from engine.system.paths import demo_model, is_there
+from engine.system.paths import PathKind, demo_model, is_there, seen_at
 
 DEMO = "demo"
 _MOST_LISTED = 10
@@ -34,7 +34,10 @@ def find_model(word: str) -> tuple[Path, str]:
     path = Path(word)
     if word == DEMO:
         return demo_model(), ""
-    if path.name != word or is_there(path):
+    # A name may look like a path: `hf.co/someone/small-GGUF:Q8_0`, `Qwen3-8B/model`.
+    there = seen_at(path) is not PathKind.NOTHING or path.is_absolute()
+    places = [] if there else models_named(word, default_folders())
+    if there or (path.name != word and not places):
         found = FileKind.MODEL
         if path.suffix.lower() != ".gguf":
             with suppress(SetupError):  # an unreadable file is reported when it is read
@@ -42,8 +45,9 @@ def find_model(word: str) -> tuple[Path, str]:
         if found is not FileKind.MODEL:
             raise WrongKindError(path, found, FileKind.MODEL)
         return path, ""
-    places = models_named(word, default_folders())
     if not places:
+        if ":" not in word:  # which Ollama's names have, and no file on Windows
+            is_there(path)  # says why no file can be called so
         raise SetupError(
             f"{visible(word)}: there is no such file here, and no model on this computer has this in its"
             " name.",
@@ -55,6 +59,8 @@ def find_model(word: str) -> tuple[Path, str]:
         if len(places) > _MOST_LISTED:
             lines.append(f"  and {len(places) - _MOST_LISTED} more.")
         raise SetupError("\n".join(lines), "Write more of the name, or the path of the file.")
+    if (error := places[0].error) is not None:
+        raise error
     return places[0].path, f"{visible(word)} is {_shown(places[0])}"
 
 

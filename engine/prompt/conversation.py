@@ -46,7 +46,7 @@ class Conversation:
     fences: tuple[str, ...] = ()  # set around texts of others, which must not read like it
 
 
-FRAME_VERSION = 4
+FRAME_VERSION = 5
 """Changes with the way in which templates are rendered: what was rendered otherwise does not hold."""
 
 RENDER_SECONDS = 6.0  # what a template may take; those of real models take milliseconds
@@ -79,9 +79,16 @@ class Frame:
         if THOUGHT in slots and self.slots[-2:] != (THOUGHT, REPLY):
             raise ValueError(f"reasoning elsewhere than before the reply: {self.slots}")
 
+    @property
+    def is_plain(self) -> bool:
+        return self.pieces == _PLAIN
+
+
+_PLAIN = ("", "\n\n", "\n\n", "")
+
 
 def plain_frame(reason: str) -> Frame:
-    return Frame(("", "\n\n", "\n\n", ""), (SYSTEM, USER, REPLY), f"{reason}: plain text is used.")
+    return Frame(_PLAIN, (SYSTEM, USER, REPLY), f"{reason}: plain text is used.")
 
 
 # Between the letters of a mark they hide it from a search, and not from a model.

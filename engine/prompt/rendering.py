@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.core.codec import plain
 from engine.prompt.conversation import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
-from engine.prompt.template import Opening, reply_start, thought_around
+from engine.prompt.reply_starts import Opening, note_of_thought, reply_start, thought_around
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""
@@ -33,7 +34,10 @@ _FIXED_DAY = date(2024, 7, 26)
 # What templates call the switch for thinking, off and on.
 _SWITCHES = ("enable_thinking", "thinking", "enable_reasoning", "reasoning", "think")
 _QUIET: Mapping[str, bool | int] = {**dict.fromkeys(_SWITCHES, False), "thinking_budget": 0}
-_CHAIN_OF_THOUGHT: Mapping[str, bool | int] = dict.fromkeys(_SWITCHES, True)
+_CHAIN_OF_THOUGHT: Mapping[str, bool | str] = dict.fromkeys(_SWITCHES, True)
+# Also for templates that think only where they are told how much, and for them alone.
+_MORE_THOUGHT: Mapping[str, bool | str] = {**_CHAIN_OF_THOUGHT, "reasoning_effort": "high"}
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")  # of a finished reply
 _NO_THINK = "/no_think"  # the switch of templates that look for words in the system message
 _LONGEST_REASON = 200
 # The roles of conversations of which a template shows how it writes turns.
@@ -69,17 +73,20 @@ def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame
     literals of the tokens that begin and end a text. `mark_bytes`: half the length of what stands for a
     message meanwhile. UnusableTemplateError where the template fails, or drops or repeats a message.
     """
-    render = _renderer(source, bos, eos)
-    try:
-        return _frame_of(render, source, mark_bytes, with_system=True)
-    except UnusableTemplateError:
-        # Gemma 2 and Mistral's first refuse a system message; the user's message carries it then.
-        return _frame_of(render, source, mark_bytes, with_system=False)
+    refusals = []
+    # Templates of models that see images, too, may write nothing of a content that is no list of parts.
+    # Gemma 2 and Mistral's first refuse a system message; the user's message carries it then.
+    for in_parts, with_system in product((False, True), (True, False)):
+        try:
+            return _frame_of(_renderer(source, bos, eos, in_parts), source, mark_bytes, with_system)
+        except UnusableTemplateError as error:
+            refusals.append(error)
+    raise refusals[1]
 
 
 def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) -> Frame:
     asked = [SYSTEM, USER] if with_system else [USER]
-    marks = {slot: _mark(mark_bytes) for slot in (*asked, REPLY)}
+    marks = {slot: _mark(mark_bytes) for slot in (*asked, THOUGHT, REPLY)}
     messages = [{"role": slot, "content": marks[slot]} for slot in asked]
     turns = _turns(render, mark_bytes)
     thinking = _thinking_frame(render, source, list(messages), marks)
@@ -88,6 +95,8 @@ def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) 
     finished = _finished_start(render, messages, marks[slots[-1]], marks[REPLY])
     opens = text != _or_nothing(render, messages=messages, **_QUIET)
     begins, note = reply_start(Opening(prompt, finished, switched, opens))
+    if thinking and not note and not (switched or _has_switch(render, messages[-1:])):
+        note = note_of_thought(begins, *thinking.pieces[-3:-1])
     return Frame(
         (*pieces, begins, ""), (*slots, REPLY), note, thinking and replace(thinking, turns=turns), turns
     )
@@ -122,13 +131,34 @@ def _thinking_frame(
     render: _Render, source: str, messages: list[dict[str, str]], marks: Mapping[str, str]
 ) -> Frame | None:
     """The frame of a reply with reasoning before it; None where the template knows no reasoning."""
-    text = _or_nothing(render, messages=messages, add_generation_prompt=True, **_CHAIN_OF_THOUGHT)
-    try:
-        slots, (*pieces, prompt) = _cut(text, marks, [message["role"] for message in messages])
-    except UnusableTemplateError:
+    asked = [message["role"] for message in messages]
+    for switches in (_CHAIN_OF_THOUGHT, _MORE_THOUGHT):
+        text = _or_nothing(render, messages=messages, add_generation_prompt=True, **switches)
+        try:
+            slots, (*pieces, prompt) = _cut(text, marks, asked)
+        except UnusableTemplateError:
+            return None
+        around = thought_around(prompt, source)
+        if around is None:
+            thought = dict.fromkeys(_THOUGHT_FIELDS, marks[THOUGHT])
+            reply = {"role": "assistant", "content": marks[REPLY], **thought}
+            text = _or_nothing(render, messages=[*messages, reply], **switches)
+            around = _around_written(text, prompt, [marks[slots[-1]], marks[THOUGHT], marks[REPLY]])
+        if around:
+            return Frame((*pieces, *around, ""), (*slots, THOUGHT, REPLY))
+    return None
+
+
+def _around_written(text: str, prompt: str, marks: Sequence[str]) -> tuple[str, str] | None:
+    """What a finished conversation writes before and after the thought of a reply that begins with `prompt`.
+    `marks`: of the last message, the thought and the reply. None where it does not write them so.
+    """
+    if re.findall("|".join(marks), text) != list(marks):
         return None
-    around = thought_around(prompt, source)
-    return around and Frame((*pieces, *around, ""), (*slots, THOUGHT, REPLY))
+    _, before, after, _ = re.split("|".join(marks), text)
+    longer = max(before, prompt, key=len)
+    open_there = longer.startswith(before) and longer.startswith(prompt) and after.strip() not in longer
+    return (longer, after) if open_there and after.strip() else None
 
 
 def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
@@ -137,8 +167,7 @@ def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
         quiet = render(messages=messages, add_generation_prompt=True, **_QUIET)
     except UnusableTemplateError:
         return render(messages=messages, add_generation_prompt=True), False
-    # No template says that it has a switch: it has one if on and off differ.
-    if quiet != _or_nothing(render, messages=messages, add_generation_prompt=True, **_CHAIN_OF_THOUGHT):
+    if _has_switch(render, messages):
         return quiet, True
     system, *others = messages
     told = [{**system, "content": system["content"] + _NO_THINK}, *others]
@@ -147,6 +176,12 @@ def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
         messages[:] = told
         return told_quiet, True
     return quiet, False
+
+
+def _has_switch(render: _Render, messages: list[dict[str, str]]) -> bool:
+    # No template says that it has a switch: it has one if on and off differ.
+    asked = {"messages": messages, "add_generation_prompt": True}
+    return _or_nothing(render, **asked, **_QUIET) != _or_nothing(render, **asked, **_CHAIN_OF_THOUGHT)
 
 
 def _or_nothing(render: _Render, **values: Any) -> str:
@@ -179,7 +214,8 @@ class _GenerationBlock(jinja2.ext.Extension):
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
-def _renderer(source: str, bos: str, eos: str) -> _Render:
+def _renderer(source: str, bos: str, eos: str, in_parts: bool) -> _Render:
+    """`in_parts`: the content of each message is given as a list with one part, its text."""
     # What transformers gives templates, because their authors try them there.
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols, _GenerationBlock]
@@ -197,18 +233,22 @@ def _renderer(source: str, bos: str, eos: str) -> _Render:
         "strftime_now": _FIXED_DAY.strftime,
     }
 
-    def render(**values: Any) -> str:
+    def render(messages: Sequence[Mapping[str, str]], **values: Any) -> str:
+        parts = [dict(each, content=[{"type": "text", "text": each["content"]}]) for each in messages]
+        told = parts if in_parts else messages
         try:
-            text = environment.from_string(source).render(**known, **values)
+            text = environment.from_string(source).render(messages=told, **known, **values)
         except UnusableTemplateError:
             raise
         except Exception as error:  # whatever a template raises is its author's error
             raise UnusableTemplateError(_shortened(str(error) or type(error).__name__)) from error
-        own = len(text) - sum(len(message["content"]) for message in values["messages"])
+        own = len(text) - sum(len(message["content"]) for message in messages)
         if own > LONGEST_FRAME:
             raise UnusableTemplateError(f"it writes {own:,} characters around two messages")
         if re.search("[\ud800-\udfff]", text):
             raise UnusableTemplateError("it writes half a character, a lone surrogate")
+        if in_parts and re.search(rf"text\W+{MARK_START}", text):
+            raise UnusableTemplateError("it writes the parts of a message, not their text")
         return text
 
     return render

@@ -280,12 +280,8 @@ class _Reader(apart.OwnProcess):
 
 
 def _end(path: object, code: int) -> SetupError:
-    if code < 0 and code not in apart.CRASHES:
-        return SetupError(
-            f"The process that reads files was ended from outside ({apart.code_words(code)}), most likely for"
-            " lack of memory.",
-            "Close other programs, then try again.",
-        )
+    if how := apart.end_by_others(code):
+        return SetupError(f"The process that reads files was {how}.", "Close other programs, then try again.")
     found = f"crashes the process that reads files ({apart.code_words(code)})."
     return _refused(
         path, found, "Download or export it again. If the file is valid, please report this with it."

@@ -36,10 +36,13 @@ _PARENT = "TIEBREAK_PARENT"  # the variable that names the process which waits
 _ORPHAN = 5  # exit code
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """For `creationflags`: on Windows no console flashes up."""
+_ENDED_BY_OTHERS: set[int] = set()  # exit codes that no signal tells
 if sys.platform == "win32":
-    # abort, access violation, a page that cannot be read, division by zero, illegal instruction, stack
-    # overrun, stack overflow
-    CRASHES = {3, 0xC0000005, 0xC0000006, 0xC0000094, 0xC000001D, 0xC0000409, 0xC00000FD}
+    # access violation, a page that cannot be read, division by zero, illegal instruction, abort or a stack
+    # overrun, stack overflow. Not 3: abort gave it in older libraries, but it is our own code for a fault.
+    CRASHES = {0xC0000005, 0xC0000006, 0xC0000094, 0xC000001D, 0xC0000409, 0xC00000FD}
+    # By the Task Manager, by Unix's number of SIGTERM, with its console, as the user logs off.
+    _ENDED_BY_OTHERS = {1, 15, 0xC000013A, 0x40010004}
 else:
     CRASHES = {-signal.SIGABRT, -signal.SIGBUS, -signal.SIGFPE, -signal.SIGILL, -signal.SIGSEGV}
 """Exit codes of a process that crashed."""
@@ -50,6 +53,16 @@ def code_words(code: int) -> str:
     if code < 0 and -code in set(signal.Signals):
         return signal.Signals(-code).name
     return f"code {code:#x}" if code > 0xFFFF else f"code {code}"
+
+
+def end_by_others(code: int) -> str:
+    """How a process was ended from outside, as a clause; empty where it ended by itself."""
+    if code in _ENDED_BY_OTHERS:
+        return f"ended from outside ({code_words(code)}), by the Task Manager or another program"
+    if code >= 0 or code in CRASHES:
+        return ""
+    why = ", most likely for lack of memory" if code_words(code) == "SIGKILL" else ""
+    return f"ended from outside ({code_words(code)}){why}"
 
 
 def run_child(
@@ -383,10 +396,9 @@ def _end(code: int) -> EngineError:
             " another model.",
             broke_down=True,
         )
-    if code < 0:
-        reason = ", most likely for lack of memory" if code_words(code) == "SIGKILL" else ""
+    if how := end_by_others(code):
         return ProcessEnded(
-            f"The process that runs the model was ended from outside ({code_words(code)}){reason}.",
+            f"The process that runs the model was {how}.",
             "All results so far are stored. Close other programs, then resume it.",
         )
     return EngineBug(f"the process that runs the model ended with {code_words(code)} before it was done")

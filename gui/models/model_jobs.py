@@ -285,7 +285,7 @@ def can_reason(_control: JobControl, path: Path) -> bool | None:
     """Whether the chat template of a model has a reasoning part; None where the file is no model."""
     # Nothing is rendered: the plan has the last word.
     from engine.models.model_file import template_source
-    from engine.prompt.template import may_reason
+    from engine.prompt.reply_starts import may_reason
 
     try:
         return may_reason(template_source(path))

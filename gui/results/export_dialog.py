@@ -105,7 +105,7 @@ class ExportDialog(QtWidgets.QDialog):
             return path
         suffix = Path(_FORMS[self._form][1]).suffix
         known = (suffix, *([".json", ".parquet"] if self._form is Form.DATASET else []))
-        return path if path.suffix.lower() in known else path.with_name(path.name + suffix)
+        return path if path.suffix.lower() in known else Path(f"{path}{suffix}")
 
     @Slot()
     def look(self) -> None:

@@ -199,6 +199,7 @@ def _palette(used: Colours) -> QPalette:
 def _style_sheet(look: Look) -> str:
     points = look.points
     sizes = {
+        "points": f"{points:g}",
         "title_points": f"{points * 1.45:.1f}",
         "heading_points": f"{points * 1.05:.1f}",
         "figure_points": f"{points * 1.3:.1f}",

@@ -48,7 +48,7 @@ class NoticePlace(QFrame):
         self._scroll.setMinimumHeight(1)  # as high as there is room for
         margins = (12, 8, 12, 8)
         in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)
-        self._watched: set[QWidget] = set()  # what, where it moves, may come to lie under the notice
+        self._watched = {pages}  # what, where it moves, may come to lie under the notice
         self._soon = timer(self, 0, self._fit)
         self._settling = timer(self, SETTLE_MS, self._take_clicks)
         self._resting = timer(self, _REST_MS, self._rest)
@@ -242,7 +242,8 @@ class NoticePlace(QFrame):
         return place.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN) if place.isValid() else QRect()
 
     def _watch(self, guarded: Sequence[QWidget]) -> None:
-        now = {part for widget in guarded for part in _up_to(self._over, widget)}
+        # The pages, too, also while nothing is guarded: they lie around all that is.
+        now = {self._pages, *(part for widget in guarded for part in _up_to(self._over, widget))}
         for gone in self._watched - now:
             gone.removeEventFilter(self)
         for new in now - self._watched:

@@ -1,5 +1,6 @@
 """GGUF files of this project's own models: the parts that trained and random ones share."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,11 @@ class TokenTable:
         return len(self.tokens) - 1
 
 
-def add_vocabulary(writer: gguf.GGUFWriter, table: TokenTable, template: str | None) -> None:
+Template = str | Sequence[Mapping[str, str]] | None
+"""A chat template, several with a `name` and a `template` each, or none."""
+
+
+def add_vocabulary(writer: gguf.GGUFWriter, table: TokenTable, template: Template) -> None:
     """Add the tokens, the first two control tokens as BOS and EOS, and the chat template."""
     bos, eos = _ends(table)
     writer.add_tokenizer_model(table.kind)

@@ -5,13 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.commands import ROOT
 
 HOOK = """
 import os, sys
 
 def end_at_a_socket(event, _arguments):
-    if event.startswith("socket."):
+    if event.startswith("socket.") and event != "socket.gethostname":  # which asks no net
         os._exit(77)
 
 with open({seen!r}, "a") as seen:
@@ -56,6 +58,7 @@ print("judged", main_content.workspace.run.results.run.judged)
 """
 
 
+@pytest.mark.slow
 def test_the_window_opens_no_socket(demo_gold: Path, tmp_path: Path, demo_tried: None) -> None:
     few = tmp_path / "few.tsv"
     few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:2]) + b"\n")

@@ -5,7 +5,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from build_environment import BuildEnvironment, changes_option, cmake_options, leave_amx_out, put_gpu_apart
+from build_environment import (
+    BuildEnvironment,
+    changes_option,
+    cmake_options,
+    leave_amx_out,
+    put_gpu_apart,
+    short_temporary_folder,
+)
 
 from tests.commands import ROOT
 from tests.packaging.steps import ran, write
@@ -111,3 +118,12 @@ def test_who_waits_is_told_how_long_before_anything_begins(
     assert "there from before" in environment.time_needed()
     # Another compiler of shaders makes another library.
     assert "A new environment" in BuildEnvironment(["another glslc"]).time_needed()
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="other systems have no limit")
+def test_what_pip_unpacks_has_a_short_path() -> None:
+    with short_temporary_folder() as variables:
+        folder = Path(variables["TEMP"])
+        assert folder.is_dir()
+        assert len(str(folder)) + 72 + 178 < 260  # pip's folders, and the longest path in llama.cpp's sources
+    assert not folder.exists()

@@ -27,7 +27,7 @@ def bundle(tmp_path: Path) -> Path:
     """A folder with one extension module, and none of the libraries that it is linked with."""
     folder = tmp_path / "bundle"
     (folder / "_internal" / "shiboken6").mkdir(parents=True)
-    shutil.copy(PACKAGE / "Shiboken.abi3.so", folder / "_internal" / "shiboken6")
+    shutil.copy(str(shiboken6.Shiboken.__file__), folder / "_internal" / "shiboken6")
     (folder / "tiebreak").write_text("#!/bin/sh\n", encoding="ascii")
     return folder
 

@@ -66,9 +66,12 @@ def test_what_nothing_uses_stays_out(inside: str) -> None:
 
 
 def test_nothing_imports_a_module_that_is_left_out() -> None:
+    # Only what names one is parsed: all that there is takes seconds.
+    named = re.compile("|".join({module.split(".")[-1] for module in bundle_contents.LEFT_OUT_MODULES}))
     assert not [
         f"{path}: {used.name}"
         for path in OURS
+        if named.search((ROOT / path).read_text("utf-8"))
         for used in imports(path)
         for left_out in bundle_contents.LEFT_OUT_MODULES
         if f"{used.name}.".startswith(f"{left_out}.")

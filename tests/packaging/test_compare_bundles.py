@@ -2,6 +2,7 @@
 
 import marshal
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -103,6 +104,7 @@ def test_of_folders_content_links_and_what_can_be_run_count(tmp_path: Path) -> N
     assert found == ["another mode: _internal/b.so", "another content: _internal/link"]
 
 
+@pytest.mark.skipif(not shutil.which("git"), reason="no git")
 def test_a_bundle_bears_the_time_that_is_named_or_that_of_the_commit(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ import ast
 import compileall
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from email.parser import Parser
@@ -77,6 +78,7 @@ def test_nothing_that_a_person_keeps_in_the_checkout_gets_into_a_wheel(tmp_path:
     assert taken == {tmp_path / "engine" / "a.py", tmp_path / "gui" / "b.qss"}
 
 
+@pytest.mark.skipif(not shutil.which("git"), reason="no git")
 def test_all_examples_are_named() -> None:
     """Of a checkout without files of one's own; elsewhere nobody knows which they are."""
     ours = ran("git", "ls-files", "examples", cwd=ROOT, check=False)

@@ -1,5 +1,7 @@
 """The licence texts that a bundle carries, of packages that are installed here."""
 
+import pathlib
+import runpy
 import shutil
 import sysconfig
 from collections import Counter
@@ -96,6 +98,33 @@ def test_qt_and_its_modules_have_one_text_between_them(folder: Path, llama: Path
     parts = [Part(Origin.BUNDLED, "Qt"), of_package("PySide6-Essentials"), of_package("shiboken6")]
     entries = collect_licences(parts, llama, folder)
     assert sorted(Path(entry[0]).name for entry in entries) == ["Qt.txt", "Tiebreak.txt"]
+
+
+def test_of_qts_wheels_for_windows_the_text_for_its_buyers_is_not_taken_for_ours(
+    folder: Path, llama: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "PySide6_Essentials"
+    bought = f"{name.lower()}-6.0.dist-info/licenses/LicenseRef-Qt-Commercial.txt"
+    records = {"METADATA": f"Name: {name}\nVersion: 6.0\n", "RECORD": f"{bought},,\n"}
+    (tmp_path / bought).parent.mkdir(parents=True)
+    (tmp_path / bought).write_text("for buyers", encoding="ascii")
+    for record, content in records.items():
+        (tmp_path / bought).parents[1].joinpath(record).write_text(content, encoding="ascii")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert distribution(name).version == "6.0"
+    entries = collect_licences([Part(Origin.PACKAGE, name, "6.0")], llama, folder)
+    assert sorted(Path(entry[0]).name for entry in entries) == ["Qt.txt", "Tiebreak.txt"]
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in (folder / "Qt.txt").read_text("utf-8")
+
+
+def test_the_script_can_be_read_where_folders_are_divided_by_backslashes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as as_there:
+        as_there.setattr(pathlib, "Path", pathlib.PureWindowsPath)
+        found = runpy.run_path(str(ROOT / "packaging" / "licences.py"))
+    words = "see /usr/share/common-licenses/GPL-3."
+    assert found["_REFERENCE"].findall(words) == ["GPL-3"]
 
 
 @pytest.mark.parametrize("origin", [Origin.UNKNOWN, Origin.BUNDLED, Origin.DEBIAN])

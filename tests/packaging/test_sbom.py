@@ -114,6 +114,45 @@ def test_the_terms_of_a_package_are_what_its_records_name(
     assert package_terms(Distribution.at(tmp_path)) == terms
 
 
+PYTHON, MICROSOFT = "Python", "Microsoft Visual C++ runtime"
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        ("Python312/DLLs/_ssl.pyd", PYTHON),
+        ("Python312/DLLs/libcrypto-3.dll", PYTHON),
+        ("Python312/DLLs/sqlite3.dll", PYTHON),
+        ("Python.framework/Versions/3.12/Python", PYTHON),
+        ("Python.framework/Versions/3.12/lib/libssl.3.dylib", PYTHON),
+        ("Python312/vcruntime140_1.dll", MICROSOFT),
+        ("Python312/Lib/site-packages/numpy.libs/msvcp140-a4c2229bdc2a2a63.dll", MICROSOFT),
+        ("Python312/Lib/site-packages/llama_cpp/lib/vcomp140.dll", MICROSOFT),
+        ("Python312/Lib/site-packages/nobodys.pyd", "nobodys.pyd"),
+        ("conda/Library/bin/mkl.dll", "mkl.dll"),
+        ("elsewhere/libssl-3.dll", "libssl-3.dll"),
+    ],
+)
+def test_what_came_with_python_is_pythons_but_for_microsofts_runtime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, owner: str
+) -> None:
+    bases = ("Python.framework/Versions/3.12", "conda", "Python312")
+    (tmp_path / "conda" / "conda-meta").mkdir(parents=True)
+    base = next((base for base in bases if path.startswith(base)), "Python312")
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path / base))
+    (part,) = parts_of([], [(path, str(tmp_path / path))])
+    assert part.name == owner
+    assert (part.origin is Origin.UNKNOWN) is (owner not in {PYTHON, MICROSOFT})
+
+
+def test_what_the_system_keeps_beside_python_is_not_pythons(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "base_prefix", "/usr")
+    (part,) = parts_of([], [("libssl.so.9", "/usr/lib/libssl.so.9")])
+    assert part.name == "libssl.so.9"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the names of libraries are those of Linux")
 def test_qt_and_icu_are_parts_of_their_own() -> None:
     folder = Path(str(PySide6.__file__)).parent / "Qt" / "lib"

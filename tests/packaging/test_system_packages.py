@@ -44,6 +44,11 @@ def test_tests_on_a_desktop_ask_for_what_they_start(tmp_path: Path) -> None:
     assert asked - {"at-spi2-core"} == FOR_DESKTOPS  # known by a file, which may be there
 
 
+def test_tests_on_windows_ask_for_what_wine_and_its_screen_need(tmp_path: Path) -> None:
+    asked = missing(tmp_path, "--with-wine") - missing(tmp_path)
+    assert asked >= {"gcc-mingw-w64-x86-64-win32", "xvfb", "xdotool"}  # others are known by files
+
+
 @pytest.mark.skipif(not shutil.which("c++"), reason="compiles")
 def test_vulkans_sdk_serves_in_place_of_the_packages(tmp_path: Path) -> None:
     tools, sdk = tmp_path / "tools", tmp_path / "folder with spaces"

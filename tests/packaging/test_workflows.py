@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -149,6 +150,13 @@ def test_signpath_is_asked_with_the_configuration_that_is_here() -> None:
     (asked,) = [step["with"] for step in read(BUNDLE)["jobs"]["bundle"]["steps"] if "signpath/" in str(step)]
     name = f"{asked['artifact-configuration-slug']}.xml"
     assert (ROOT / ".signpath" / "artifact-configurations" / name).is_file()
+
+
+@pytest.mark.skipif(not (shutil.which("git") and (ROOT / ".git").exists()), reason="not a checkout of git")
+def test_a_checkout_on_windows_has_the_same_bytes() -> None:
+    names = ran("git", "ls-files", "-z", cwd=ROOT).stdout
+    told = ran("git", "check-attr", "-z", "--stdin", "text", cwd=ROOT, input=names).stdout.split("\0")
+    assert set(told[2::3]) == {"unset"}  # of path, attribute, value
 
 
 # What continuous integration starts, and with what of the computer's environment

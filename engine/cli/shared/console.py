@@ -10,7 +10,7 @@ from inspect import cleandoc
 from io import StringIO
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, TextIO, TypeAlias
+from typing import Any, NoReturn, TextIO, TypeAlias
 
 from engine.cli.shared.hints import OPTIONS
 from engine.core import events
@@ -75,6 +75,12 @@ class Parser(Options, argparse.ArgumentParser):
         group = OptionGroup(self, *title, **more)
         self._action_groups.append(group)  # as argparse does with its own
         return group
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """As argparse does, but the message is seen without a terminal, too."""
+        if message:
+            tell(message.rstrip())
+        sys.exit(status)
 
 
 def command_parser(
@@ -153,9 +159,14 @@ def _drop_output() -> None:
 def tell(text: str) -> None:
     """Report what is not the result: on stderr, or in a message box where Windows gave the program none."""
     print(text, file=sys.stderr, flush=True)
-    # There a program of the window has no stderr, and `_prepare_streams` gave it one that nobody reads.
-    if sys.platform == "win32" and sys.stderr.name == os.devnull:
+    if sys.platform == "win32" and not has_terminal():
         ctypes.windll.user32.MessageBoxW(None, text, "Tiebreak", _ERROR_BOX)
+
+
+def has_terminal() -> bool:
+    """Whether what is printed on stderr can be read: on Windows a program of the window has none."""
+    # `_prepare_streams` gave it one that nobody reads. A program that embeds us may have one without a name.
+    return getattr(sys.stderr, "name", "") != os.devnull
 
 
 def interruptible(loss: Callable[[], str] = lambda: "") -> AbstractContextManager[CancelToken]:

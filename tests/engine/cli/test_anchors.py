@@ -115,6 +115,7 @@ def test_a_check_of_all_items_is_never_the_run_itself_nor_an_earlier_check(check
     assert len(keys) == 1
 
 
+@pytest.mark.slow
 def test_another_order_is_said_and_what_it_changed_is_shown(checked: Checked, tmp_path: Path) -> None:
     out, data = tmp_path / "out.tsv", tmp_path / "run.json"
     done = checked.again("--items", 8, "--orders", "one", "--name", "once", "--out", out, "--json", data)

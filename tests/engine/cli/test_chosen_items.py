@@ -81,6 +81,7 @@ def test_standard_input_is_not_waited_for_where_options_are_refused(
     assert given.tell() == 0
 
 
+@pytest.mark.slow
 def test_a_killed_run_of_chosen_items_goes_on_to_the_same_submission(chosen: Choice, tmp_path: Path) -> None:
     killed = Choice(tmp_path)
     child = start(*killed.words, "--out", killed.out)

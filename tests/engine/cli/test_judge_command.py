@@ -202,7 +202,7 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
         "import os, sys\n"
         f"open({str(seen)!r}, 'a').write('x')\n"
         "def hook(event, _arguments):\n"
-        "    if event.startswith('socket.'):\n"
+        "    if event.startswith('socket.') and event != 'socket.gethostname':\n"
         "        os._exit(77)\n"
         "sys.addaudithook(hook)\n",
         encoding="utf-8",

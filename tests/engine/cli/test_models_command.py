@@ -99,6 +99,26 @@ def test_check_says_what_judging_will_make_of_the_chat_template(
     assert "it can be used" in done
 
 
+def test_a_tokenizer_that_does_not_say_how_it_splits_is_reported_by_list_check_and_plan(
+    tmp_path: Path,
+) -> None:
+    """llama.cpp loads it and splits otherwise; it warns in its log alone."""
+    path = random_model(tmp_path, HEADERS)
+    path.write_bytes(path.read_bytes().replace(b"tokenizer.ggml.pre", b"tokenizer.ggml.not"))
+    said = "how text is split before it is tokenized (tokenizer.ggml.pre)"
+    assert said in facts(printed("models", "check", path))["tokenizer"]
+    assert said in printed("models", tmp_path)
+    assert said in run_here("judge", DEMO, "--model", path, "--items", 1, "--plan").stderr
+
+
+def test_a_tokenizer_of_a_newer_llama_cpp_needs_a_newer_version_and_no_new_download(tmp_path: Path) -> None:
+    table = byte_level_bpe(HEADER_TOKENS, pre="of-tomorrow")
+    done = refusal("models", "check", write_random_model(tmp_path / "model.gguf", table, HEADERS))
+    assert "unknown pre-tokenizer type: 'of-tomorrow'" in done
+    assert "choose a newer version of Tiebreak" in done
+    assert "ownload" not in done
+
+
 def random_model(folder: Path, template: str | None) -> Path:
     return write_random_model(folder / "model.gguf", byte_level_bpe(HEADER_TOKENS), template)
 

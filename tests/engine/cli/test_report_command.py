@@ -9,6 +9,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.report.html_report import FIGURE_NAMES
+from tests.able import needs_links
 from tests.commands import ROOT, give
 from tests.commands import run as run_program
 
@@ -31,6 +32,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, demo_store: Path, demo_gold: Path) -> None:
     figures = tmp_path / "deep" / "figures"
     words = ["1", "--gold", str(demo_gold), "--store", str(demo_store)]
@@ -92,6 +94,7 @@ def test_wrong_arguments_are_named_and_nothing_is_written(
     assert names(tmp_path) == before
 
 
+@needs_links
 def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
     tmp_path: Path, submission: list[str]
 ) -> None:

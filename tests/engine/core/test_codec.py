@@ -66,7 +66,7 @@ class Whole:
 VALUES: dict[str, Any] = {
     "count": 3,
     "parts": {"x": [{"factor": 0.5}], "y": [{"factor": 2, "of": "both_good"}, {"factor": 0.0}]},
-    "path": "b/c.json",
+    "path": str(Path("b/c.json")),
     "yes": True,
 }
 

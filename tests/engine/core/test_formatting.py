@@ -72,6 +72,8 @@ def test_whatever_something_is_called_windows_takes_its_file(called: str, most: 
     ("path", "said"),
     [
         (r"C:\data\run:7.tsv", "':'"),
+        (r"C:\data\z:b.tsv", "':'"),
+        ("z:b.tsv", "'z:' names a drive, but no folder on it"),
         (r"C:\data\con", "'con' for a device"),
         (r"C:\data\Aux.tsv", "'Aux.tsv' for a device"),
         (r"C:\data\out.tsv.", "ends with a dot"),

@@ -126,7 +126,7 @@ def test_a_million_blank_lines_cost_little_and_are_counted(end: str, tmp_path: P
 
 def test_blank_lines_between_records_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
-    path.write_text("\n" * 3 + json.dumps(ROW) + "\n" + " \r\n" * 1_000_000 + "{\n  ", encoding="utf-8")
+    path.write_bytes(b"\n" * 3 + json.dumps(ROW).encode() + b"\n" + b" \r\n" * 1_000_000 + b"{\n  ")
     with pytest.raises(InputError, match="line 1000005, column 2: invalid JSON"):
         load_dataset(path)
 

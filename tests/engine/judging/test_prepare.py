@@ -35,6 +35,7 @@ from engine.settings.sampling import ItemSample
 from engine.store.run_store import RunStore
 from engine.system.computer import default_threads
 from engine.system.paths import demo_dataset, demo_model
+from tests.able import needs_links
 from tests.engine.judging.runs import SAMPLE, SETTINGS, MakePlan
 from tests.foreign_gold import COLUMNS, foreign_gold
 from tests.published_shapes import BAD, GOOD, llm_bar
@@ -319,12 +320,10 @@ def test_a_plan_that_would_not_go_on_with_a_run_is_refused(
     assert said in caught.value.problem
 
 
+@needs_links
 def test_a_run_remembers_its_model_by_the_name_of_a_link_to_it(tmp_path: Path) -> None:
     link = tmp_path / "SmolLM2-135M-Instruct-Q4_K_M.gguf"
-    try:
-        link.symlink_to(demo_model())
-    except OSError:
-        pytest.skip("this system does not let us make links")
+    link.symlink_to(demo_model())
     identity = prepared(replace(SETUP, model_path=link)).plan.identity()
     assert (identity.model_name, identity.model_path) == (link.stem, tmp_path.resolve() / link.name)
 

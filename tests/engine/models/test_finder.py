@@ -1,6 +1,5 @@
 """Model files found in the folders of many programs, all or by a part of the name."""
 
-import json
 import os
 import shutil
 import sys
@@ -9,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.models.finder import FoundModel, default_folders, find_models, models_named, stamps
+from engine.models.finder import FoundModel, find_models, models_named, stamps
 from engine.models.model_file import read_model_file
+from tests.able import needs_links
 
 SmallModel = Callable[[str], Path]
 IN_HEADER = b"random weights"
@@ -87,12 +87,10 @@ def test_a_bad_file_and_folder_come_with_their_errors_and_the_rest_is_found_once
 
 
 def link(path: Path, target: Path) -> None:
-    try:
-        path.symlink_to(target, target_is_directory=target.is_dir())
-    except OSError:
-        pytest.skip("this system does not let us make links")
+    path.symlink_to(target, target_is_directory=target.is_dir())
 
 
+@needs_links
 def test_links_are_followed_their_target_is_listed_once_and_loops_do_no_harm(
     tmp_path: Path, put: Put
 ) -> None:
@@ -105,127 +103,6 @@ def test_links_are_followed_their_target_is_listed_once_and_loops_do_no_harm(
     link(tree / "itself.gguf", tree / "itself.gguf")
     link(tree / "gone.gguf", tmp_path / "nowhere.gguf")
     assert paths(list(find_models([tree]))) == [snapshots / "first.gguf"]
-
-
-MODEL, PROJECTOR, ORPHAN = ("sha256-" + digit * 64 for digit in "abc")
-
-
-def ollama(folder: Path, put: Put, manifest_of: str = "manifests/registry.ollama.ai/library/tiny/1b") -> Path:
-    """An Ollama folder with a model, its projector and its template, and a model that no manifest names."""
-    for blob in (MODEL, PROJECTOR, ORPHAN):
-        put(folder / "blobs" / blob)
-    (folder / "blobs" / ("sha256-" + "d" * 64)).write_text("{{ .Prompt }}", encoding="utf-8")
-    kinds = {MODEL: "model", PROJECTOR: "projector"}
-    layers = [
-        {"mediaType": f"application/vnd.ollama.image.{kind}", "digest": blob.replace("-", ":")}
-        for blob, kind in kinds.items()
-    ]
-    manifest = folder / manifest_of
-    manifest.parent.mkdir(parents=True)
-    manifest.write_text(json.dumps({"layers": layers}), encoding="utf-8")
-    (manifest.parent / "broken").write_text("{", encoding="utf-8")
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("manifest", "name"),
-    [
-        ("manifests/registry.ollama.ai/library/tiny/1b", "tiny:1b"),
-        ("manifests/registry.ollama.ai/someone/tiny/1b", "someone/tiny:1b"),
-        ("manifests/hf.co/someone/Tiny-GGUF/Q4_K_M", "hf.co/someone/Tiny-GGUF:Q4_K_M"),
-        ("manifests-v2/ollama.com/library/tiny/1b", "tiny:1b"),
-    ],
-)
-def test_models_of_ollama_are_called_as_ollama_calls_them(
-    tmp_path: Path, put: Put, manifest: str, name: str
-) -> None:
-    (found,) = find_models([ollama(tmp_path / "ollama", put, manifest)])
-    assert found.path.name == MODEL
-    assert found.model is not None
-    assert {found.name, found.model.name, read_model_file(found.path).name} == {name}
-
-
-def test_a_model_of_ollama_that_cannot_judge_has_its_name_and_blobs_without_manifests_are_listed(
-    tmp_path: Path, put: Put
-) -> None:
-    folder = ollama(tmp_path / "ollama", put)
-    (folder / "blobs" / MODEL).write_bytes(b"GGUF and no more")
-    (found,) = find_models([folder])
-    assert (found.model, found.name) == (None, "tiny:1b")
-    shutil.rmtree(folder / "manifests")
-    assert [path.name for path in paths(list(find_models([folder])))] == [MODEL, PROJECTOR, ORPHAN]
-
-
-def test_the_programs_own_folders_are_among_the_usual_ones(private_home: Path) -> None:
-    own = private_home / "tiebreak" / "models"
-    assert own not in default_folders()
-    own.mkdir(parents=True)
-    assert default_folders()[0] == own
-
-
-PLACES = {
-    "linux": [
-        ("Jan", ".config/Jan/data/llamacpp/models"),
-        ("GPT4All", ".local/share/nomic.ai/GPT4All"),
-        ("llama.cpp", ".cache/llama.cpp"),
-    ],
-    "darwin": [
-        ("Jan", "Library/Application Support/Jan/data/llamacpp/models"),
-        ("GPT4All", "Library/Application Support/nomic.ai/GPT4All"),
-        ("llama.cpp", "Library/Caches/llama.cpp"),
-    ],
-    "win32": [
-        ("Jan", "AppData/Roaming/Jan/data/llamacpp/models"),
-        ("GPT4All", "AppData/Local/nomic.ai/GPT4All"),
-        ("llama.cpp", "AppData/Local/llama.cpp"),
-    ],
-}
-ON_ALL_SYSTEMS = [
-    ("Tiebreak", "tiebreak/models"),
-    ("LM Studio", ".lmstudio/models"),
-    ("LM Studio", ".cache/lm-studio/models"),
-    ("Ollama", ".ollama/models"),
-    ("Hugging Face", ".cache/huggingface/hub"),
-]
-OWN_SETTINGS = (
-    *("APPDATA", "LOCALAPPDATA", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
-    *("OLLAMA_MODELS", "HF_HOME", "HF_HUB_CACHE", "LLAMA_CACHE"),
-)
-
-
-@pytest.mark.parametrize(
-    ("platform", "place"),
-    [(platform, place) for platform, places in PLACES.items() for place in ON_ALL_SYSTEMS + places],
-)
-def test_models_of_other_programs_are_found_where_they_keep_them(
-    private_home: Path, put: Put, monkeypatch: pytest.MonkeyPatch, platform: str, place: tuple[str, str]
-) -> None:
-    program, folder = place
-    for variable in OWN_SETTINGS:
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(sys, "platform", platform)
-    model = put(private_home / folder / "publisher" / "model.gguf")
-    found = [entry for entry in find_models(default_folders()) if entry.path.is_relative_to(private_home)]
-    assert [(entry.path, entry.source) for entry in found] == [(model, program)]
-
-
-@pytest.mark.parametrize(
-    ("variable", "program"),
-    [
-        ("OLLAMA_MODELS", "Ollama"),
-        ("HF_HOME", "Hugging Face"),
-        ("HF_HUB_CACHE", "Hugging Face"),
-        ("LLAMA_CACHE", "llama.cpp"),
-    ],
-)
-def test_folders_named_in_the_environment_are_searched(
-    tmp_path: Path, put: Put, monkeypatch: pytest.MonkeyPatch, variable: str, program: str
-) -> None:
-    model = put(tmp_path / "elsewhere" / "hub" / "model.gguf")
-    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
-    monkeypatch.setenv(variable, str(tmp_path / "elsewhere"))
-    found = [entry for entry in find_models(default_folders()) if entry.path == model]
-    assert [entry.source for entry in found] == [program]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
@@ -328,10 +205,3 @@ def test_a_split_model_counts_once_by_its_first_part(made: Made, named: Named, n
     goose = made("goose-00001-of-00001.gguf")
     assert named("sparrow") == parts[:1]
     assert named("goose") == [goose]
-
-
-def test_a_model_of_ollama_has_the_name_of_its_manifest(
-    tmp_path: Path, put: Put, named: Named, no_header: None
-) -> None:
-    blob = ollama(tmp_path / "tree" / "ollama", put) / "blobs" / MODEL
-    assert named("tiny:1b") == named("INY") == [blob]

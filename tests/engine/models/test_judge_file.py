@@ -85,6 +85,11 @@ def test_a_model_says_what_it_is_for_how_many_experts_it_has_and_that_it_may_be_
     mixture = described(llama__expert_count=8, llama__expert_used_count=2)
     assert mixture.size_in_words == "525.3 M (2 of 8 experts at a time)"
     assert described().remarks == ()
+    pairs = {"tokenizer__ggml__model": "gpt2"}  # a tokenizer that merges pairs inside what text is split into
+    assert described(**pairs, tokenizer__ggml__pre="llama-bpe").remarks == ()
+    assert described(tokenizer__ggml__model="llama").remarks == ()
+    (remark,) = described(**pairs).remarks
+    assert "tokenizer.ggml.pre" in remark
     (remark,) = described(tokenizer__chat_template=None).remarks
     assert remark.startswith("no chat template: ")
     assert "base model" in remark

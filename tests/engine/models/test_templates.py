@@ -1,6 +1,5 @@
 """Chat templates are rendered in child processes: what one does cannot hang or vary the program."""
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,9 +8,14 @@ import pytest
 from engine.core.errors import EngineBug, NoRoomError
 from engine.core.events import Cancelled, CancelToken
 from engine.llama.model import LlamaModel, Vocabulary
+from engine.models.model_file import read_model_file, template_source
+from engine.models.opening import open_template
 from engine.models.templates import chat_template, model_memory
 from engine.prompt.conversation import Frame
 from engine.system.paths import cache_folder, self_command
+from tests.able import has_other_places
+from tests.random_models import byte_level_bpe, write_random_model
+from tests.small_models import HEADER_TOKENS
 
 FrameOf = Callable[[str | None], Frame]
 ChildThat = Callable[[str], None]
@@ -56,6 +60,60 @@ def test_a_template_is_rendered_once_and_remembered_also_a_refusal_with_its_reas
     assert frame_of(None).note == "The model has no chat template: plain text is used."
 
 
+TOOLS = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
+DOCUMENTS = TURNS + "{% if add_generation_prompt %}Use the documents.{% endif %}"
+NEVER = "{{ raise_exception('never') }}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("templates", "begins", "said"),
+    [
+        (
+            {"rag": TURNS, "tool_use": TOOLS},
+            "[assistant]",
+            "only templates called tool_use, rag: tool_use is used.",
+        ),
+        (
+            {"rag": TURNS, "tool_use": NEVER},
+            "<assistant>",
+            "only templates called tool_use, rag: rag is used.",
+        ),
+        ({"rag": DOCUMENTS}, "<assistant>", "rag is used. The model's chat template lets replies begin with"),
+        (
+            {"rag": DOCUMENTS, "short": TURNS},
+            "<assistant>",
+            "only templates called rag, short: short is used.",
+        ),
+        (
+            {"rag": NEVER},
+            "\n\n",
+            "only templates called rag. The model's chat template cannot be used (never)",
+        ),
+        ({"default": TURNS, "rag": TOOLS}, "<assistant>", ""),
+    ],
+    ids=[
+        "as llama.cpp takes them",
+        "the one that works",
+        "with its own note",
+        "the plainest",
+        "none",
+        "default",
+    ],
+)
+def test_a_model_without_a_default_template_is_asked_by_one_of_those_with_names(
+    tmp_path: Path, templates: dict[str, str], begins: str, said: str
+) -> None:
+    named = [{"name": name, "template": source} for name, source in templates.items()]
+    path = write_random_model(tmp_path / "m.gguf", byte_level_bpe(HEADER_TOKENS), named)
+    assert read_model_file(path).remarks == ()
+    assert set(template_source(path).split("\n")) <= set(templates.values())
+    with open_template(path, CancelToken()) as (_, template):
+        assert template.frame.pieces[-2].endswith(begins)
+        assert said in template.frame.note
+        assert bool(template.frame.note) is bool(said)
+
+
 @pytest.mark.slow
 def test_a_damaged_memory_is_not_believed(frame_of: FrameOf) -> None:
     first = frame_of(TURNS)
@@ -96,14 +154,19 @@ def test_a_text_larger_than_the_memory_is_refused(frame_of: FrameOf, text: str) 
     ],
 )
 def test_what_cannot_be_repeated_is_refused(frame_of: FrameOf, source: str) -> None:
+    if "raise_exception" in source and not has_other_places():
+        pytest.skip("here an object has the same place in the memory of each process")
     assert "its output changes each time" in frame_of(source).note
     assert kept() == 1
+
+
+KILLED = "import os, signal; os.kill(os.getpid(), getattr(signal, 'SIGKILL', signal.SIGTERM))"
 
 
 @pytest.mark.parametrize(
     ("program", "kind", "said"),
     [
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", NoRoomError, "could not be rendered now"),
+        (KILLED, NoRoomError, "could not be rendered now: its process was ended from outside"),
         ("raise SystemExit(3)", EngineBug, "exit code 3"),
     ],
     ids=["ended from outside", "a fault of ours"],
@@ -111,8 +174,6 @@ def test_what_cannot_be_repeated_is_refused(frame_of: FrameOf, source: str) -> N
 def test_a_child_that_did_not_fail_of_the_template_says_nothing_of_it(
     frame_of: FrameOf, child_that: ChildThat, program: str, kind: type[Exception], said: str
 ) -> None:
-    if kind is NoRoomError and sys.platform == "win32":
-        pytest.skip("Windows has no such signals")
     child_that(program)
     with pytest.raises(kind, match=said):
         frame_of(TURNS)

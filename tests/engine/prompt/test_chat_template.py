@@ -26,6 +26,7 @@ from engine.prompt.conversation import (
     plain_frame,
 )
 from engine.prompt.rendering import LONGEST_FRAME, render_frame
+from engine.prompt.reply_starts import may_reason
 from engine.prompt.template import ChatTemplate
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
 from tests.small_models import REAL_PAIRS, real_parts
@@ -53,10 +54,16 @@ FAMILIES = ["headers", "chatml", "instructions", "no_system"]
 
 @contextmanager
 def opened(path: Path, template: str | None = None) -> Iterator[tuple[Vocabulary, ChatTemplate]]:
-    """A model's tokenizer with its own template, or another."""
+    """A model's tokenizer with its own template, or another, rendered in this process: test_templates.py has
+    what the two processes are for that render it otherwise, each half a second of a processor.
+    """
     with LlamaModel(path, vocabulary_only=True) as model:
-        vocabulary = Vocabulary(model)
-        yield vocabulary, chat_template(template or model.chat_template, vocabulary, CancelToken())
+        vocabulary, source = Vocabulary(model), template or model.chat_template
+        if source:
+            frame = render_frame(source, vocabulary.bos_text, vocabulary.eos_text)
+            yield vocabulary, ChatTemplate(frame, vocabulary)
+        else:
+            yield vocabulary, chat_template(None, vocabulary, CancelToken())
 
 
 def asked(text: str) -> Conversation:
@@ -142,7 +149,9 @@ def test_a_refused_system_message_goes_into_the_user_message(small_model: SmallM
 
 
 def test_a_template_that_cannot_be_used_is_replaced_and_said_so(small_model: SmallModel) -> None:
-    with opened(small_model("headers"), "{{ raise_exception('never') }}") as (vocabulary, template):
+    with LlamaModel(small_model("headers"), vocabulary_only=True) as model:
+        vocabulary = Vocabulary(model)
+        template = chat_template("{{ raise_exception('never') }}", vocabulary, CancelToken())
         text = b"".join(vocabulary.piece(token) for token in template.tokenize(asked("x"))).decode()
     assert "never" in template.frame.note
     assert text.endswith("Verdict:")
@@ -322,6 +331,112 @@ def test_an_open_thought_is_closed_empty_and_said_so(tag: str) -> None:
     frame = rendered(asking(f"<{tag}>\n"))
     assert frame.pieces[-2] == f"<assistant><{tag}>\n\n</{tag}>\n\n"
     assert f"opens a reasoning block (<{tag}>)" in frame.note
+
+
+# As the templates of models that see images write a content: by a loop over its parts, of the first part
+# alone, or of those that are text. None of them writes a content that is one text.
+PARTS = (
+    "{% for part in m.content %}{% if part.type == 'image' %}<image>{% else %}{{ part.text }}{% endif %}"
+    "{% endfor %}",
+    "{{ m.content[0]['text'] }}",
+    "{% for part in m.content | selectattr('type', 'equalto', 'text') %}{{ part['text'] }}{% endfor %}",
+)
+
+
+@pytest.mark.parametrize("content", PARTS, ids=["each part", "the first part", "parts that are text"])
+def test_a_template_that_takes_contents_in_parts_alone_gets_them_so(content: str) -> None:
+    assert rendered(asking().replace("{{ m.content }}", content)) == rendered(asking())
+
+
+def test_parts_may_be_refused_in_a_system_message_and_are_no_text_themselves() -> None:
+    no_system = "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}"
+    assert rendered(no_system + asking().replace("{{ m.content }}", PARTS[0])).slots == (USER, REPLY)
+    for written in ("m.content", "m.content | tojson"):
+        only_lists = f"{{% if messages[-1].content is string %}}{{{{ 1 / 0 }}}}{{% endif %}}{asking()}"
+        with pytest.raises(UnusableTemplateError, match="division by zero"):
+            rendered(only_lists.replace("m.content }}", f"{written} }}}}"))
+
+
+def replying(reasoning: str, reply: str, asks: str = "") -> str:
+    """Turns in which a finished reply has its `reasoning_content` before it, where there is one."""
+    reasoned = "{% if m.reasoning_content %}" + reasoning + "{% endif %}"
+    turn = "{% if m.role == 'assistant' %}" + reasoned + reply + "{% else %}<{{ m.role }}>{% endif %}"
+    asked = "{% if add_generation_prompt %}<bot" + asks + "{% endif %}"
+    return "{% for m in messages %}" + turn + "{{ m.content }}{% endfor %}" + asked
+
+
+RECIPIENTS = replying("<bot to=self>{{ m.reasoning_content }}<eom>", "<bot to=user>")
+NO_THOUGHT = "{% if not m.reasoning_content %}"
+STEPS = replying(
+    "<bot>{{ m.reasoning_content }}\n[FINAL]\n", NO_THOUGHT + "<bot>{% endif %}", asks=">My steps:\n"
+)
+EFFORT = replying(
+    "<bot><muse>{{ m.reasoning_content }}</muse>",
+    NO_THOUGHT + "<bot><muse></muse>{% endif %}",
+    asks="><muse>{% if reasoning_effort is not defined %}</muse>{% endif %}",
+)
+CUT_OUT = "{% if enable_thinking %}<|think|>{% endif %}" + asking().replace(
+    "{{ m.content }}", "{{ m.content.split('<|channel>')[0] }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "around", "note"),
+    [
+        (RECIPIENTS, ("<bot to=self>", "<eom><bot to=user>"), "no switch for it is known"),
+        (STEPS, ("<bot>My steps:\n", "\n[FINAL]\n"), "begin with “My steps:”"),
+        (EFFORT, ("<bot><muse>", "</muse>"), ""),
+        (CUT_OUT, ("<assistant><|channel>thought\n", "\n<channel|>"), ""),
+    ],
+    ids=["a turn of its own", "steps in words", "told how much", "cut out of replies"],
+)
+def test_reasoning_is_found_by_what_a_template_writes_around_it(
+    source: str, around: tuple[str, str], note: str
+) -> None:
+    frame = rendered(source)
+    assert frame.thinking is not None
+    assert frame.thinking.pieces[-3:-1] == around
+    assert note in frame.note
+    assert bool(frame.note) is bool(note)
+    assert may_reason(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        asking(),
+        replying("", "<bot>", asks=">"),
+        replying("<bot>{{ m.reasoning_content }}{{ m.reasoning_content }}</bot>", ""),
+        replying("<bot>{{ m.reasoning_content }}", ""),
+        replying("<bot>", "{{ m.reasoning_content | upper }}</bot>"),
+    ],
+    ids=["none", "dropped", "written twice", "without an end", "changed"],
+)
+def test_reasoning_that_no_reply_shows_whole_is_none(source: str) -> None:
+    assert rendered(source).thinking is None
+
+
+def test_reasoning_without_a_switch_is_said_where_nothing_closes_it() -> None:
+    cut = TURNS.replace("m.content", "m.content.split('</think>')[-1]")
+    asked = "{% if add_generation_prompt %}<assistant>{% endif %}"
+    assert "has reasoning, which ends with “</think>”, and no switch for it is" in rendered(cut + asked).note
+    for silent in (
+        "{% if thinking %}Think.{% endif %}" + cut + asked,
+        "{% if thinking and messages | length == 1 %}Think.{% endif %}" + cut + asked,  # as Granite 3.3 does
+        asking().replace("m.content", "m.content.split('<|START_THINKING|>')[0]"),
+    ):
+        assert rendered(silent).note == "", silent
+
+
+REASONING = ("deepseek-ai-DeepSeek-R1", "Qwen-Qwen3", "google-gemma-4", "openai-gpt", "Apriel", "Cohere2MoE")
+
+
+@pytest.mark.models
+def test_of_real_templates_all_can_be_used_and_those_with_reasoning_are_known(shared_data: Path) -> None:
+    for path in sorted((shared_data / "templates").glob("*.jinja")):
+        source = path.read_text(encoding="utf-8")
+        known = path.name.startswith(REASONING)
+        assert bool(rendered(source).thinking) is may_reason(source) is known, path.name
 
 
 def test_tojson_takes_what_templates_give_it_and_a_date_stays_from_day_to_day() -> None:

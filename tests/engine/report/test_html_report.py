@@ -284,7 +284,7 @@ def test_each_group_of_criteria_has_its_sentence() -> None:
 
 def test_how_a_run_was_made_is_said_whole(page: Page) -> None:
     facts = page.facts()
-    assert facts["dataset file"] == "/data/gold.tsv"
+    assert facts["dataset file"] == str(Path("/data/gold.tsv"))
     assert facts["dataset, SHA-256"] == GOLD.hash
     assert (facts["model"], facts["model, SHA-256"]) == ("a model", "f" * 64)
     assert facts["chat template, SHA-256"] == "c" * 64

@@ -35,10 +35,19 @@ def mounts(path: Path) -> Path:
     return table
 
 
+def lie_on_network(patch: pytest.MonkeyPatch, table: Path) -> None:
+    """Let this table of mounts count in this process; another system than Linux is asked what it says."""
+    patch.setattr(paths, "_MOUNTS", table)
+    asked = {"win32": "_of_windows", "darwin": "_of_macos"}.get(sys.platform)
+    if asked is not None:
+        said = "nfs4" if table.name == "mountinfo" else None
+        patch.setattr(paths, asked, lambda _path: said)
+
+
 @pytest.fixture
 def on_network(mounts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In this process, too."""
-    monkeypatch.setattr(paths, "_MOUNTS", mounts)
+    lie_on_network(monkeypatch, mounts)
     monkeypatch.setattr(opening, "_BUSY_SECONDS", 0.05)
 
 
@@ -95,7 +104,7 @@ def test_a_store_that_was_moved_there_gets_a_journal_and_keeps_it(
         store.add(run.id, [judged_item(0)])
     assert journal_of(path) == "wal"
     for table in (mounts, mounts, path):  # the last one: on the server itself it is on a disk
-        monkeypatch.setattr(paths, "_MOUNTS", table)
+        lie_on_network(monkeypatch, table)
         with RunStore(path) as store:
             assert list(store.judged(run.id)) == [judged_item(0)]
         assert journal_of(path) == "delete"

@@ -59,6 +59,7 @@ START = (
     " print(watch.told_in, flush=True); "  # at once: what waits to be written goes with a fault
 )
 FAULT = "import faulthandler; faulthandler._sigsegv()"
+WAIT = "import sys; sys.stdin.readline()"  # not input(), which asks for a stderr
 
 
 def start(then: str) -> str:
@@ -83,7 +84,11 @@ def test_an_end_without_a_fault_is_not_told_of(end: str) -> None:
 
 def test_a_window_that_is_still_open_keeps_its_file() -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", f"{START} print('open', flush=True); input(); watch.end()"],
+        [
+            sys.executable,
+            "-c",
+            f"{START} print('open', flush=True); import sys; sys.stdin.readline(); watch.end()",
+        ],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

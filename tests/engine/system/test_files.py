@@ -121,14 +121,15 @@ def test_checking_leaves_an_old_file_as_it_was_and_of_a_new_name_nothing(tmp_pat
         ("nowhere/out.tsv", r"nowhere does not exist\.\nCreate the folder"),
         ("", r"is a folder\.\nChoose a file name inside it"),
         ("file/out.tsv", "Create the folder first"),
-        ("x" * 256, "shorter file name"),
+        ("x" * 256, "is not possible" if sys.platform == "win32" else "shorter file name"),
     ],
     ids=["nowhere", "folder", "in a file", "too long"],
 )
 def test_where_no_file_can_be_is_refused(tmp_path: Path, write: Write, name: str, said: str) -> None:
     (tmp_path / "file").touch()
     refused(lambda: write(tmp_path / name), said)
-    write(tmp_path / ("x" * 255))  # the longest name that there is
+    # The longest name that there is; on Windows the part's name may be as long as the path lets it.
+    write(tmp_path / ("x" * (200 - len(str(tmp_path)) if sys.platform == "win32" else 255)))
 
 
 @both
@@ -158,6 +159,8 @@ def test_a_read_only_file_is_refused_and_stays(own_folder: Path, write: Write) -
     path = own_folder / "out.tsv"
     path.write_bytes(b"old")
     path.chmod(0o444)
+    with suppress(OSError), path.open("r+b"):
+        pytest.skip("here this user may write into any file")
     refused(lambda: write(path), "No permission to write")
     assert path.read_bytes() == b"old"
 
@@ -279,7 +282,7 @@ with whole_file(Path(sys.argv[1])) as file:
     file.write(bytes(100_000))
     file.flush()
     print(file.name, flush=True)
-    input()
+    sys.stdin.readline()  # not input(), which asks for a stderr
 """
 
 

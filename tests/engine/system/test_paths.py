@@ -12,7 +12,7 @@ import pytest
 
 import tiebreak
 from engine.system import paths
-from engine.system.files import check_targets, check_writable
+from engine.system.files import check_targets, check_writable, write_whole
 from engine.system.paths import (
     PathKind,
     found_at,
@@ -183,7 +183,10 @@ def test_a_current_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pyt
         tiebreak.Run(1, "runs.sqlite")
 
 
-@pytest.mark.parametrize("path", [Path("n" * 256), LONG, Path("x\0y"), Path("half\ud800")])
+HALF = [] if sys.platform == "win32" else [Path("half\ud800")]  # which is a name on Windows
+
+
+@pytest.mark.parametrize("path", [Path("n" * 256), LONG, Path("x\0y"), *HALF])
 def test_a_name_that_no_file_can_have_is_refused_in_few_words(path: Path) -> None:
     for ask in (found_at, check_writable):
         problem = refused(partial(ask, path)).problem
@@ -193,6 +196,14 @@ def test_a_name_that_no_file_can_have_is_refused_in_few_words(path: Path) -> Non
     assert real_path(path).name == path.name
     assert len(shown(LONG)) == 300  # a long path is shown without its middle
     assert shown(Path("a\x1b[2J")) == "a\\x1b[2J"
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="a colon is a letter here")
+@pytest.mark.parametrize("name", ["z:b.tsv", "{folder}\\z:b.tsv", "{folder}\\out:2.tsv", "z:"])
+def test_a_name_with_a_colon_leads_to_no_other_drive(tmp_path: Path, name: str) -> None:
+    path = Path(name.format(folder=tmp_path))
+    for ask in (found_at, check_writable, lambda path: write_whole(path, b"x")):
+        assert "is not possible: " in refused(partial(ask, path)).problem
 
 
 def test_what_the_system_says_of_a_file_is_no_fault_of_the_program() -> None:

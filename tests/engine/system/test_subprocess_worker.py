@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from engine.cli.shared.console import FAULT
 from engine.core import errors
 from engine.core.events import Cancelled, CancelToken, followed
 from engine.system import subprocess_worker
@@ -111,20 +112,21 @@ def test_a_fault_comes_back_with_its_traceback(
 
 @LINUX
 @pytest.mark.parametrize(
-    ("code", "words", "place"),
+    ("how", "words", "place"),
     [
-        (-signal.SIGBUS, "crashed (SIGBUS)", True),  # where it happened faulthandler says
-        (-signal.SIGKILL, "from outside (SIGKILL), most likely for lack of memory", False),
-        (9, "code 9 before", False),  # an end without a crash is a bug
+        ("SIGBUS", "crashed (SIGBUS)", True),  # where it happened faulthandler says
+        ("SIGKILL", "from outside (SIGKILL), most likely for lack of memory", False),
+        ("9", "code 9 before", False),  # an end without a crash is a bug
     ],
 )
 def test_the_end_of_its_process_is_an_error_in_words(
-    caplog: pytest.LogCaptureFixture, code: int, words: str, place: bool
+    caplog: pytest.LogCaptureFixture, how: str, words: str, place: bool
 ) -> None:
     received: list[str] = []
+    code = int(how) if how.isdecimal() else -signal.Signals[how]
     kind = errors.ProcessEnded if code < 0 else errors.EngineBug
     with SubprocessWorker(works.end_by, CancelToken()) as worker, pytest.raises(kind) as met:
-        followed(worker.do(int(code)), received.append)
+        followed(worker.do(code), received.append)
     assert received == ["begun"]
     assert words in str(met.value)
     if code < 0:
@@ -133,6 +135,23 @@ def test_the_end_of_its_process_is_an_error_in_words(
         assert "some last words" in logged
         assert ("apart_works.py" in logged) is place
     caplog.clear()
+
+
+@pytest.mark.parametrize("code", [1, 15])
+def test_what_the_task_manager_ends_is_neither_a_fault_nor_a_crash(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    if sys.platform != "win32":
+        monkeypatch.setattr(subprocess_worker, "_ENDED_BY_OTHERS", {1, 15})
+    with SubprocessWorker(works.end_by, CancelToken()) as worker, pytest.raises(errors.ProcessEnded) as met:
+        followed(worker.do(code), print)
+    assert f"was ended from outside (code {code}), by the Task Manager" in str(met.value)
+    assert not met.value.broke_down
+    caplog.clear()
+
+
+def test_our_own_exit_code_for_a_fault_is_no_crash() -> None:
+    assert FAULT not in subprocess_worker.CRASHES
 
 
 def test_a_stop_reaches_the_work_at_once_and_a_ctrl_c_does_not() -> None:

@@ -16,6 +16,7 @@ from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import default_setup
 from gui.workspace.workspace import Workspace
+from tests.able import longest_name
 from tests.gui.judge.pages import (
     cut_off,
     kept,
@@ -150,11 +151,12 @@ def test_a_choice_during_a_run_waits_for_its_end(qtbot: QtBot, page: JudgePage, 
 
 
 def test_long_and_hostile_names_and_ids_widen_nothing(
-    qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
+    qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path], tmp_path: Path
 ) -> None:
     ids = ["<b>x</b>\u202eabc", "n" * 3000, "c"]
     rows = "".join(f"{item_id}\tq\ta\tb\n" for item_id in ids)
-    path = save("n" * 251 + ".tsv", f"id\tinstruction\toutput_a\toutput_b\n{rows}".encode())
+    long_name = "n" * (longest_name(tmp_path) - 4) + ".tsv"
+    path = save(long_name, f"id\tinstruction\toutput_a\toutput_b\n{rows}".encode())
     page.choose_items(path, ids[:2])
     says(qtbot, page.dataset_line, "2 chosen items")
     shown = text_of(page.dataset_line)

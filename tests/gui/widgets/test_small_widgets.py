@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QStandardItemModel
+from PySide6.QtGui import QFont, QPalette, QStandardItemModel
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QHeaderView,
     QListWidget,
+    QMenu,
+    QMenuBar,
     QPushButton,
     QSplitter,
+    QStatusBar,
     QTableView,
     QWidget,
 )
@@ -24,12 +27,40 @@ from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import ComboBox, DoubleSpinBox, Slider, SpinBox
 from gui.widgets.labels import Prose, as_column, in_column, in_row, scrolling
 from gui.widgets.notice import problem_of
+from gui.widgets.theme import ThemeChoice, apply_theme
 from gui.widgets.value_table import resize_column, resize_part
 from tests.gui.steps import turn_wheel
 from tests.refusals import REFUSALS, Bench, refusal
 
 GUI = Path(__file__).resolve().parents[3] / "gui"
 OF_QT = re.compile("Q((Font)?ComboBox|(Double)?SpinBox|Slider|Dial|(Date|Time)Edit)")
+
+
+@pytest.fixture
+def fonts_of_windows(qapp: QApplication) -> Iterator[float]:
+    """Text of 150 % in a system that has set fonts of its own for some kinds of parts since; its points."""
+    style, font, palette = qapp.styleSheet(), QFont(qapp.font()), QPalette(qapp.palette())
+    points = apply_theme(qapp, ThemeChoice.LIGHT, 150, font.pointSizeF()).points
+    for kind in ("QAbstractItemView", "QMenu", "QMenuBar", "QMessageBox", "QStatusBar"):
+        qapp.setFont(font, kind)  # type: ignore[arg-type]  # the stub asks for bytes, which are refused
+    yield points
+    qapp.setStyleSheet(style)
+    qapp.setFont(font)
+    qapp.setPalette(palette)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: QHeaderView(Qt.Orientation.Horizontal), QListWidget, QTableView, QMenu, QMenuBar, QStatusBar],
+    ids=["header", "list", "table", "menu", "menu bar", "status bar"],
+)
+def test_text_is_as_large_as_was_chosen_in_all_parts(
+    qtbot: QtBot, fonts_of_windows: float, make: Callable[[], QWidget]
+) -> None:
+    part = make()
+    qtbot.addWidget(part)
+    part.ensurePolished()
+    assert part.font().pointSizeF() == pytest.approx(fonts_of_windows, abs=0.01)
 
 
 @pytest.mark.parametrize("kind", [ComboBox, SpinBox, DoubleSpinBox, Slider])

@@ -38,6 +38,7 @@ from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.state import PageName, State
 from gui.workspace.threads import EngineThreads, ThreadName
+from tests.able import longest_name
 from tests.gui.fits import wrong_with
 from tests.gui.steps import whole_window
 from tests.judged import GOOD, SURE_A, SURE_GOOD, B, stored_run
@@ -66,7 +67,8 @@ class Study:
 
     def file_name(self, suffix: str) -> str:
         """As long as a file's name may be: 255 bytes."""
-        return self.letter * ((255 - len(suffix)) // len(self.letter.encode())) + suffix
+        most = longest_name(self.folder, depth=2)
+        return self.letter * ((most - len(suffix)) // len(self.letter.encode())) + suffix
 
     def write(self) -> None:
         """The dataset, model files that can and that cannot be used, a submission."""

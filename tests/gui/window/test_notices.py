@@ -18,7 +18,7 @@ from engine.results.completeness import open_submission
 from engine.results.run_results import submission_of
 from engine.store.run_store import RunStore
 from gui.review.criterion_strip import ExplanationEditor, OverrideButtons
-from gui.widgets.labels import is_guarded
+from gui.widgets.labels import guard, is_guarded
 from gui.widgets.notice import Message
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
@@ -86,6 +86,26 @@ def test_notices_move_nothing_and_pile_up_in_one_place(frame: MainWindow, percen
     assert buttons == ["Copy details", "Dismiss", "‹", "›", "Dismiss all"]
     assert frame.notices.accessibleName() == "It is gone.\nGet it back."
     assert frame.size() == size
+
+
+def test_a_notice_stays_over_the_pages_whatever_it_had_to_keep_clear_of_before(
+    qtbot: QtBot, frame: MainWindow
+) -> None:
+    guarded = QPushButton("Store", frame.stack.currentWidget())
+    guard(guarded)
+    guarded.show()
+    frame.notices.add(LONG)
+    QApplication.processEvents()
+    guarded.hide()
+    guarded.setParent(None)
+    frame.notices.fold()
+    frame.notices.add(LONG)
+    frame.set_text_size(150)
+    QApplication.processEvents()
+    assert in_window(frame.stack, frame).contains(in_window(frame.notices, frame))
+    frame.set_text_size(100)
+    frame.resize(900, 720)
+    qtbot.waitUntil(lambda: in_window(frame.stack, frame).contains(in_window(frame.notices, frame)))
 
 
 def test_a_click_meant_for_the_page_is_one_on_the_page(qtbot: QtBot, frame: MainWindow) -> None:

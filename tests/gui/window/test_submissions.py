@@ -33,10 +33,9 @@ from gui.window.dialogs import CheckDialog
 from gui.window.main_content import MainContent
 from gui.workspace.page import CHECK, OPEN_SUBMISSION
 from gui.workspace.state import PageName
+from tests.able import longest_name
 from tests.gui.review.steps import current, press, save
 from tests.gui.steps import click, dataset_of, drop, items_of, open_run, run_of, whole_window
-
-LONG = "n" * 251 + ".tsv"
 
 
 @pytest.fixture
@@ -198,7 +197,8 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
 def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widens_nothing(
     qtbot: QtBot, main: MainContent, submission: Path
 ) -> None:
-    long = submission.rename(submission.with_name(f"R&D{LONG[3:]}"))
+    letters = "n" * (longest_name(submission.parent) - len("R&D.tsv"))
+    long = submission.rename(submission.with_name(f"R&D{letters}.tsv"))
     space, frame = main.workspace, main.frame
     width, least = frame.width(), frame.minimumSizeHint().width()
     main.submissions.open(long)

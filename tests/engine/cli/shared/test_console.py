@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tqdm import tqdm
 
+from engine.cli.shared import console
 from engine.cli.shared.console import (
+    WRONG_INPUT,
     SafeStream,
     guarded,
     interruptible,
@@ -29,6 +31,7 @@ from engine.core.errors import EngineBug, InputError, SetupError
 from engine.core.events import Cancelled, MeasureProgress, Note
 from engine.core.tables import Column, Facts, Kind, Picture, Section, Sentences, Sheet, Table
 from engine.system.paths import log_folder
+from tests.commands import parsed, said_by
 
 
 def ended(error: BaseException) -> int:
@@ -57,6 +60,45 @@ def test_a_stop_that_loses_nothing_and_a_request_to_end_are_answered_at_once(num
     with interruptible(lambda: loss) as cancel:
         signal.raise_signal(number)
         assert cancel.requested
+
+
+WITHOUT_STDERR = """
+import os, sys
+sys.stderr = open(os.devnull, "w")
+from main import main
+try:
+    main(sys.argv[1:])
+except Exception as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("words", [["jugde"], ["one", "two", "three"]])
+def test_where_a_box_holds_the_error_it_does_not_hold_the_help_too(words: list[str]) -> None:
+    """A box of Windows is as high as its text, and cannot be scrolled."""
+    problem, way_out = said_by(WITHOUT_STDERR, *words).splitlines()
+    assert problem.startswith("There is no command")
+    assert way_out == "Check the name, or open the file in the window."
+
+
+def test_what_is_wrong_with_arguments_is_told_where_there_is_no_terminal_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(console, "tell", told.append)
+    with pytest.raises(SystemExit) as met:
+        parsed("evaluate", "1", "--nonsense")
+    assert met.value.code == WRONG_INPUT
+    (text,) = told
+    assert text.startswith("python main.py evaluate: error: ")
+    assert "\n" not in text
+
+
+def test_a_stderr_without_a_name_is_that_of_a_program_that_embeds_this_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert console.has_terminal()
 
 
 def test_what_the_user_can_mend_is_problem_and_remedy(capsys: pytest.CaptureFixture[str]) -> None:
