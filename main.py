@@ -49,6 +49,7 @@ COMMANDS = {
     "jury": "combine several judges of the same items into one run",
     "audit": "robustness audit of a judge, on one page",
     "orders": "from a run in both orders: how often one order is enough, and what that saves",
+    "trust": "which labels may stand, at what agreement with people and what risk",
     "weighted-score": "decide a run, a submission or scored comparisons by weighted criteria",
     "rank": "rank the candidate models by judged pairs: win rates, Bradley-Terry scores, intervals",
     "compare": "compare runs and submissions against human labels",
@@ -59,7 +60,7 @@ COMMANDS = {
 
 _TOGETHER = {
     "analysis": ("audit", "tune"),
-    "calibration": ("calibrate", "jury", "learning-curve", "orders"),
+    "calibration": ("calibrate", "jury", "learning-curve", "orders", "trust"),
     "data": ("check", "pairs", "rubrics"),
     "ranking": ("rank", "weighted-score"),
     "scores": ("compare", "evaluate", "report"),

@@ -4,7 +4,6 @@ threshold, the calibrated probability itself, and the fixed sequence of binomial
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -13,7 +12,6 @@ from scipy.stats import binom
 
 from bench.coverage.claims import Kind, Promise, at_most, simulated
 from engine.core.numeric import FloatArray
-from engine.metrics.intervals import OverInstructions
 from engine.metrics.trust import LabelledPart, Trust
 
 _JUDGED = 3000
@@ -66,7 +64,9 @@ def _ours(world: World, confidence: FloatArray, part: LabelledPart) -> float | N
     return taken.confidence if taken else None
 
 
-def _lowest(passes: Callable[[LabelledPart], bool], in_sequence: bool = False) -> Callable[..., float | None]:
+def _lowest(
+    passes: Callable[[World, LabelledPart], bool], in_sequence: bool = False
+) -> Callable[..., float | None]:
     def rule(world: World, confidence: FloatArray, part: LabelledPart) -> float | None:
         taken = None
         for at in np.quantile(confidence, np.arange(0.9, -0.01, -0.1), method="higher"):
@@ -107,12 +107,16 @@ def _flat() -> Iterator[World]:
         yield World(sizes, labels, mean=0.74, slope=0.35)
 
 
-@simulated("trust", at_most("what may stand agrees less (risk 10 %)", 0.1), [w for w in _flat() if w.risk == 0.1])
+@simulated(
+    "trust", at_most("what may stand agrees less (risk 10 %)", 0.1), [w for w in _flat() if w.risk == 0.1]
+)
 def _broken(random: np.random.Generator, world: World) -> bool:
     return _is_broken(_ours, random, world)
 
 
-@simulated("trust", at_most("what may stand agrees less (risk 5 %)", 0.05), [w for w in _flat() if w.risk == 0.05])
+@simulated(
+    "trust", at_most("what may stand agrees less (risk 5 %)", 0.05), [w for w in _flat() if w.risk == 0.05]
+)
 def _broken_less(random: np.random.Generator, world: World) -> bool:
     return _is_broken(_ours, random, world)
 

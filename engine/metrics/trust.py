@@ -8,15 +8,22 @@ Trust or Escalate (arXiv 2407.18370). Simulated: `bench/coverage/trust.py`.
 """
 
 import math
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Self
 
 import numpy as np
 
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.items import Gold, HumanLabel, agree
+from engine.core.judgments import Origin
 from engine.core.numeric import FloatArray, chance_of_share
 from engine.core.tables import Estimate
-from engine.metrics.intervals import FEW, OverInstructions
+from engine.data.label_origins import label_origins
+from engine.metrics.intervals import FEW, OverInstructions, share
+from engine.metrics.matching import Matched, Pair, System
 
 TARGET, RISK = 0.85, 0.1
 _QUANTILES = tuple(place / 10 for place in range(9, -1, -1))
@@ -80,12 +87,12 @@ class Trust:
     @property
     def more_labels(self) -> int | None:
         """How many more labels would let something stand, if agreement stays as seen; None if none would."""
-        return min((each.more_labels for each in self.thresholds if each.more_labels is not None), default=None)
+        return min(
+            (each.more_labels for each in self.thresholds if each.more_labels is not None), default=None
+        )
 
     @classmethod
-    def of(
-        cls, judged: FloatArray, part: LabelledPart, target: float = TARGET, risk: float = RISK
-    ) -> Self:
+    def of(cls, judged: FloatArray, part: LabelledPart, target: float = TARGET, risk: float = RISK) -> Self:
         """`judged`: the confidence of all judged items, labelled ones too, shape (items,). The thresholds are
         quantiles of these, so no label has a part in which they are.
         """
@@ -153,3 +160,82 @@ def _with_levels(tested: Sequence[_Tested], risk: float) -> list[Threshold]:
             threshold = replace(threshold, level=level)
         found.append(threshold)
     return found
+
+
+@dataclass(frozen=True)
+class CriterionTrust:
+    """`trust`: None with fewer labels than can be tested. `most_frequent`: how often the most frequent label
+    of people would agree on the accepted items. `picked`: labels that annotators gave to items of their
+    choice, which no part of a random sample are and do not count.
+    """
+
+    trust: Trust
+    most_frequent: Estimate | None
+    picked: int
+
+
+def trust_of(matched: Matched, target: float = TARGET, risk: float = RISK) -> dict[str, CriterionTrust]:
+    """By criterion, of a run's or jury's own labels, or those of another judge that says how confident it is.
+    SetupError where its confidence is not known, or was fitted to these labels without leaving each out.
+    """
+    _check_fit(matched)
+    found = {}
+    for name, pairs in matched.pairs.items():
+        confidence = _confidences(matched.system, name)
+        origins = label_origins(matched.dataset, name) or {}
+        known = [pair for pair in pairs if pair.gold.label and pair.item.id in confidence]
+        drawn = [pair for pair in known if origins.get(pair.item.id, Origin.RANDOM) is Origin.RANDOM]
+        part = LabelledPart(
+            np.array([confidence[pair.item.id] for pair in drawn]),
+            np.array([_agreement(pair.prediction.preference, pair.gold) for pair in drawn]),
+            [pair.item.group for pair in drawn],
+        )
+        trust = Trust.of(np.array([*confidence.values()]), part, target, risk)
+        found[name] = CriterionTrust(trust, _most_frequent(drawn, confidence, trust), len(known) - len(drawn))
+    return found
+
+
+def _confidences(system: System, criterion: str) -> dict[str, float]:
+    """By item, how confident the judge is of the label that it gave, 0 to 1."""
+    if system.judgments:
+        return {
+            key.item_id: max(judgment.probabilities)
+            for key, judgment in system.judgments.items()
+            if key.criterion == criterion
+        }
+    said = ((row.id, row.predictions.get(criterion)) for row in system.submission.rows)
+    sure = {item_id: given.confidence for item_id, given in said if given and given.preference}
+    if not any(value is not None for value in sure.values()):
+        raise SetupError(
+            f"{system.name} does not say how confident its judge is: which of its labels may stand is not known.",
+            Hint(Step.CHOOSE_RUN, ", or a file with a column “confidence”."),
+        )
+    return {item_id: value for item_id, value in sure.items() if value is not None}
+
+
+def _agreement(given: HumanLabel | None, gold: Gold) -> float:
+    """The share of an item's people who agree with a label, 0 to 1."""
+    said = [*gold.annotators.values()] or [gold.label]
+    return fmean(agree(given, label) for label in said)
+
+
+def _most_frequent(pairs: Sequence[Pair], confidence: Mapping[str, float], trust: Trust) -> Estimate | None:
+    if trust.taken is None:
+        return None
+    kept = [pair for pair in pairs if confidence[pair.item.id] >= trust.taken.confidence]
+    label = Counter(pair.gold.label for pair in kept).most_common(1)[0][0]
+    return share([_agreement(label, pair.gold) for pair in kept], [pair.item.group for pair in kept])
+
+
+def _check_fit(matched: Matched) -> None:
+    results = matched.system.results
+    calibration = results.calibration if results is not None else None
+    if calibration is None or all(fitted.folds for fitted in calibration.criteria.values()):
+        return
+    overlap = calibration.fitted_on and calibration.fitted_on.overlap(matched.items_of_both)
+    if overlap is None or overlap.items or overlap.instructions:
+        raise SetupError(
+            f"The calibration of {matched.system.name} was fitted to these labels: its confidence on them is"
+            " too good.",
+            Hint("Calibrate it again, or take labels of other items."),
+        )
