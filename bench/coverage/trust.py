@@ -11,7 +11,7 @@ from scipy.special import betaincinv
 from scipy.stats import binom
 
 from bench.coverage.claims import Kind, Promise, at_most, simulated
-from engine.core.numeric import FloatArray
+from engine.core.numeric import FloatArray, IntArray
 from engine.metrics.trust import LabelledPart, Trust
 
 _JUDGED = 3000
@@ -34,7 +34,7 @@ class World(Kind):
     slope: float = 0.0
     skew: float = 0.0
 
-    def groups(self, random: np.random.Generator) -> FloatArray:
+    def groups(self, random: np.random.Generator) -> IntArray:
         if self.sizes == "one":
             return np.arange(_JUDGED)
         if self.sizes == "five":

@@ -1,4 +1,4 @@
-"""`calibrate`, `learning-curve`, `trust`, `orders`, `jury`: what labels, the second order and more judges gain."""
+"""`calibrate`, `learning-curve`, `trust`, `orders`, `jury`: what labels, an order and more judges gain."""
 
 import argparse
 from typing import Any

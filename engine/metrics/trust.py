@@ -42,7 +42,7 @@ class LabelledPart:
     instructions: Sequence[Hashable]
 
     def above(self, confidence: float) -> "LabelledPart":
-        kept = np.flatnonzero(self.confidence >= confidence)
+        kept = np.flatnonzero(self.confidence >= confidence).tolist()
         groups = [self.instructions[place] for place in kept]
         return LabelledPart(self.confidence[kept], self.agreement[kept], groups)
 
@@ -207,7 +207,8 @@ def _confidences(system: System, criterion: str) -> dict[str, float]:
     sure = {item_id: given.confidence for item_id, given in said if given and given.preference}
     if not any(value is not None for value in sure.values()):
         raise SetupError(
-            f"{system.name} does not say how confident its judge is: which of its labels may stand is not known.",
+            f"{system.name} does not say how confident its judge is, so which of its labels may stand is not"
+            " known.",
             Hint(Step.CHOOSE_RUN, ", or a file with a column “confidence”."),
         )
     return {item_id: value for item_id, value in sure.items() if value is not None}
@@ -215,8 +216,7 @@ def _confidences(system: System, criterion: str) -> dict[str, float]:
 
 def _agreement(given: HumanLabel | None, gold: Gold) -> float:
     """The share of an item's people who agree with a label, 0 to 1."""
-    said = [*gold.annotators.values()] or [gold.label]
-    return fmean(agree(given, label) for label in said)
+    return fmean(agree(given, label) for label in gold.annotators.values() or (gold.label,))
 
 
 def _most_frequent(pairs: Sequence[Pair], confidence: Mapping[str, float], trust: Trust) -> Estimate | None:

@@ -9,9 +9,9 @@ from engine.metrics.trust import CriterionTrust, Trust
 from engine.report import columns
 
 _NOTE = (
-    "A label may stand where its confidence is at least the threshold. The thresholds are tenths of all judged"
-    " items, and each is tested on labels of items that were drawn at random. The risk is that of a threshold"
-    " being taken whose labels agree with people less often than the target, for each criterion by itself."
+    "A label may stand where its confidence is at least the threshold. The thresholds are tenths of all"
+    " judged items. Each is tested on labels of items that were drawn at random. The risk: that a threshold"
+    " is taken whose labels agree with people less often than the target, for each criterion by itself."
 )
 _TAKEN = (
     columns.CRITERION,
@@ -74,11 +74,13 @@ def _sentences(name: str, of_one: CriterionTrust) -> Iterator[str]:
     labels = counted(trust.labels, "label", "labels")
     if taken is not None:
         yield (
-            f"On {words(name)}, {percent(taken.accepted)} of the labels may stand: at least {target} of them agree"
-            f" with people, at a risk of {risk}, by {labels}."
+            f"On {words(name)}, {percent(taken.accepted)} of the labels may stand: at least {target} of them"
+            f" agree with people, at a risk of {risk}, by {labels}."
         )
     else:
-        yield f"On {words(name)}, trust no label yet: no threshold passed its test, by {labels}. {_more(trust)}"
+        yield (
+            f"On {words(name)}, trust no label yet: no threshold passed its test, by {labels}. {_more(trust)}"
+        )
     if of_one.picked:
         picked = counted(of_one.picked, "label of an item", "labels of items")
         yield f"{picked} that annotators picked count for nothing here: they are no random sample."
@@ -110,11 +112,13 @@ def _criterion_json(of_one: CriterionTrust) -> dict[str, Any]:
         "more_labels": None if taken else trust.more_labels,
         "thresholds": [
             {
-                **{
-                    key: getattr(each, key)
-                    for key in ("confidence", "accepted", "labels", "p", "level", "passed")
-                },
+                "confidence": each.confidence,
+                "accepted": each.accepted,
+                "labels": each.labels,
                 "agreement": _estimate(each.agreement),
+                "p": each.p,
+                "level": each.level,
+                "passed": each.passed,
             }
             for each in trust.thresholds
         ],
