@@ -53,6 +53,8 @@ if [ ! -f "$folder/prefix/system.reg" ]; then
         "$folder/win" reg add 'HKCU\Control Panel\Desktop\WindowMetrics' /v ${part}Font /t REG_BINARY /d "$font" /f
     done > /dev/null
 fi
+# Wine lends its programs the fonts of Linux; tests of the window look for files in the folder of Windows.
+cp /usr/share/fonts/truetype/liberation/Liberation{Sans,Mono}-*.ttf "$drive/windows/Fonts"
 
 say "Python $version"
 rm -rf "$bare"
