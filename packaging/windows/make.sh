@@ -40,7 +40,9 @@ install_for_windows() { # into the folder $1, what the other arguments name
 
 say "Files of Windows"
 wheels=$folder/wheels
-install_for_windows "$wheels" -r "$here/wheels.txt"
+# llama.cpp's libraries are those that an installation without a compiler gets.
+sed -n '/^llama-cpp-py-sync==/,$p' "$here/../ready_llama/parts.txt" > "$folder/llama.txt"
+install_for_windows "$wheels" -r "$here/wheels.txt" -r "$folder/llama.txt"
 install -D "$here/win" "$folder/win"
 mkdir -p "$folder/home"
 if [ ! -f "$folder/prefix/system.reg" ]; then
