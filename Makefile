@@ -107,7 +107,8 @@ $(VENV)/development: requirements-dev.txt requirements-notebook.txt $(VENV)/run-
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-MADE_OF := locks/build.txt locks/bundle.txt locks/dev.txt $(addprefix windows/,make.sh win wheels.txt python.c icuuc.c)
+MADE_OF := locks/build.txt locks/bundle.txt locks/dev.txt ready_llama/parts.txt \
+	$(addprefix windows/,make.sh win wheels.txt python.c icuuc.c)
 
 $(WINDOWS)/ready: $(addprefix packaging/,$(MADE_OF))
 	sh packaging/system_packages.sh --with-wine $(PYTHON)

@@ -43,7 +43,15 @@ KNOWS_ITS_SYSTEM = {
     "engine/system/paths.py: /proc/self/mountinfo": "read where it is a file",
 }
 """What looks like a fault and is none, and why."""
-FOR_LINUX = ("licences", "parts", "smoke_libraries", "smoke_places", "smoke_window", "vulkan_tools")
+FOR_LINUX = (
+    "licences",
+    "parts",
+    "smoke_libraries",
+    "smoke_places",
+    "smoke_window",
+    "smoke_wine",
+    "vulkan_tools",
+)
 """Scripts of `packaging/` that ask Debian's packages, X11 or folders of Linux, where these are there."""
 
 

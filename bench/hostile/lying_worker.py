@@ -133,7 +133,10 @@ def tell_lies(name: str) -> None:
             return 17
         return made if isinstance(made, bytes) else json.dumps({"said": made}).encode("ascii")
 
-    setattr(worker_plugin, question, lying)
+    def lying_of(dask_worker: Any) -> Any:  # Dask gives its worker to an argument of this name alone
+        return lying(dask_worker)
+
+    setattr(worker_plugin, question, lying_of if question == "describe" else lying)
 
 
 async def _main(address: str, certificates: Path | None) -> None:

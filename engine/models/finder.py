@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,12 +67,19 @@ class Stamp(NamedTuple):
 
 def default_folders() -> list[Path]:
     """Folders in which this program and others keep model files, those that exist."""
-    folders = dict.fromkeys(folder for _, folder in program_folders(sys.platform))
+    _programs.cache_clear()
+    folders = dict.fromkeys(folder for _, folder in _programs())
     return [folder for folder in folders if paths.seen_at(folder) is paths.PathKind.FOLDER]
 
 
+@cache
+def _programs() -> tuple[tuple[str, Path], ...]:
+    """As they are when models are looked for: each row of the window asks, and their settings are files."""
+    return tuple(program_folders(sys.platform))
+
+
 def _program_of(folder: Path) -> str:
-    for program, place in program_folders(sys.platform):
+    for program, place in _programs():
         if folder.absolute().is_relative_to(place):
             return program
     return ""
@@ -140,6 +147,7 @@ class _Listing(NamedTuple):
 
 def _listings(folders: Iterable[Path]) -> Iterator[_Listing | ModelPlace]:
     """Each folder at any depth once, and each one that cannot be read, with its error."""
+    _programs.cache_clear()
     seen: set[Path] = set()
     for folder in folders:
         source = _program_of(folder) or folder.name or str(folder)

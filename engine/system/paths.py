@@ -317,13 +317,16 @@ def refuse_impossible(path: Path) -> None:
         raise SetupError(
             f"{shown(path)!r} has a character that no file name can have.", Hint("Choose another name.")
         )
-    # As text: to Python 3.11 the file `z:b` in a folder is the file `b` on the drive Z:.
-    whole = PureWindowsPath(str(path))
-    if not whole.drive:
-        whole = PureWindowsPath(os.path.join(current_folder() or "", path))  # noqa: PTH118
-    if sys.platform == "win32" and (fault := windows_fault(whole, _takes_long_paths())):
-        # Windows would open a device, a second stream of another file, or say that a folder is not there.
-        raise SetupError(f"{shown(path)} is not possible: {fault}.", Hint("Choose another name or folder."))
+    if sys.platform == "win32":
+        # As text: to Python 3.11 the file `z:b` in a folder is the file `b` on the drive Z:.
+        whole = PureWindowsPath(str(path))
+        if not whole.drive:
+            whole = PureWindowsPath(os.path.join(current_folder() or "", path))  # noqa: PTH118
+        if fault := windows_fault(whole, _takes_long_paths()):
+            # Windows would open a device, a second stream of another file, or say that a folder is not there.
+            raise SetupError(
+                f"{shown(path)} is not possible: {fault}.", Hint("Choose another name or folder.")
+            )
 
 
 def _takes_long_paths() -> bool:

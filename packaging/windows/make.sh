@@ -40,7 +40,9 @@ install_for_windows() { # into the folder $1, what the other arguments name
 
 say "Files of Windows"
 wheels=$folder/wheels
-install_for_windows "$wheels" -r "$here/wheels.txt"
+# llama.cpp's libraries are those that an installation without a compiler gets.
+sed -n '/^llama-cpp-py-sync==/,$p' "$here/../ready_llama/parts.txt" > "$folder/llama.txt"
+install_for_windows "$wheels" -r "$here/wheels.txt" -r "$folder/llama.txt"
 install -D "$here/win" "$folder/win"
 mkdir -p "$folder/home"
 if [ ! -f "$folder/prefix/system.reg" ]; then
@@ -53,6 +55,8 @@ if [ ! -f "$folder/prefix/system.reg" ]; then
         "$folder/win" reg add 'HKCU\Control Panel\Desktop\WindowMetrics' /v ${part}Font /t REG_BINARY /d "$font" /f
     done > /dev/null
 fi
+# Wine lends its programs the fonts of Linux; tests of the window look for files in the folder of Windows.
+cp /usr/share/fonts/truetype/liberation/Liberation{Sans,Mono}-*.ttf "$drive/windows/Fonts"
 
 say "Python $version"
 rm -rf "$bare"

@@ -29,7 +29,7 @@ _TIME = re.compile(
 _PROGRESS = re.compile(r"\r[^\r\n]*elapsed[^\r\n]*")
 _NUMBER = re.compile(r"-?\d+\.\d{7,}(?:e[-+]?\d+)?|-?\d+(?:\.\d+)?e-\d+")
 _FITTED = re.compile(r"^(calibration +)[0-9a-f]{64}(, fitted on)", re.MULTILINE)
-_SHORTENED = re.compile(r"(-?\d+(?:\.\d+)?(?:e[-+]\d+)?)…")
+_ANY_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]\d+)?…?")
 
 
 def tidy(text: str, named: dict[str, str]) -> str:
@@ -122,12 +122,13 @@ def _write(plain: Path, packed: Path, text: str) -> Path:
 
 def _with_last_digits_of(kept: str, got: str) -> str:
     """A text with the long numbers of another one where they are nearly the same."""
-    numbers = iter(_SHORTENED.findall(kept))
+    numbers = iter(_ANY_NUMBER.findall(kept))
 
     def nearest(found: re.Match[str]) -> str:
-        before = next(numbers, None)
-        if before is not None and math.isclose(float(found[1]), float(before), rel_tol=2e-4, abs_tol=1e-7):
-            return f"{before}…"
-        return found[0]
+        before, now = next(numbers, None), found[0]
+        if before is None or "…" not in before + now:  # 0.563075 is 0.56308… where the last digit differs
+            return now
+        then, value = (float(each.rstrip("…")) for each in (before, now))
+        return before if math.isclose(value, then, rel_tol=2e-4, abs_tol=1e-7) else now
 
-    return _SHORTENED.sub(nearest, got)
+    return _ANY_NUMBER.sub(nearest, got)

@@ -1,5 +1,6 @@
 """A folder with all inputs and a home in which the store of the study lies; each test has its own copy."""
 
+import re
 import shutil
 import sqlite3
 import sys
@@ -14,6 +15,7 @@ from tests.golden import program
 from tests.golden.compared import FOLDER, check, read, tidy
 
 INPUTS = FOLDER / "inputs"
+_BELOW_A_FOLDER = re.compile(r"\{(?:home|study|project)\}[\w.\\-]+")
 
 
 @pytest.fixture(autouse=True)
@@ -76,4 +78,10 @@ def golden(private_home: Path) -> Callable[[str, str], None]:
         str(FOLDER.parent.parent): "{project}",
         program.VERSION: "{version}",
     }
-    return lambda name, got: check(name, tidy(got, named))
+    named |= {path.replace("\\", "\\\\"): name for path, name in named.items()}  # as JSON has them
+    return lambda name, got: check(name, with_slashes(tidy(got, named)))
+
+
+def with_slashes(text: str) -> str:
+    """A text with the paths below its named folders as they are written outside Windows."""
+    return _BELOW_A_FOLDER.sub(lambda found: re.sub(r"\\+", "/", found[0]), text)

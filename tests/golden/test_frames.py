@@ -17,7 +17,9 @@ def text_of(value: object) -> str:
     if isinstance(value, pd.DataFrame):
         meanings = value.attrs.get("meaning", {})
         columns = [f"{name}: {kind}; {meanings.get(name)}" for name, kind in value.dtypes.items()]
-        return "\n".join([f"index {list(value.index.names)}", *columns, value.head(_ROWS).to_csv()])
+        return "\n".join(
+            [f"index {list(value.index.names)}", *columns, value.head(_ROWS).to_csv(lineterminator="\n")]
+        )
     if isinstance(value, dict):
         return "\n".join(f"== {name}\n{text_of(each)}" for name, each in value.items())
     return f"{value!r}\n"

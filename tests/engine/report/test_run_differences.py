@@ -32,7 +32,7 @@ def test_what_differs_is_marked_and_comes_before_what_is_alike() -> None:
     assert found["mode"] == (True, "explain", "labels")
     assert found["llama.cpp"] == (True, "b1", "b2")
     assert found["KV-cache type"] == (True, None, "q8_0")
-    assert found["model file"] == (True, "model.gguf", "/models/q8.gguf")
+    assert found["model file"] == (True, "model.gguf", str(Path("/models/q8.gguf")))
     assert found["threads"] == (False, "4", "4")
     marked = [differs for differs, *_values in found.values()]
     assert marked.index(True) < marked.index(False, marked.index(True))

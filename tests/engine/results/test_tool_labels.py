@@ -98,15 +98,16 @@ def test_responses_in_the_other_order_turn_the_label(three: Dataset, store: RunS
     assert imported(path, store, run_id, by="Ada") == {"Ada": {"1": B, "2": A}}
 
 
+@pytest.mark.parametrize(("head", "item_id"), [("id,", "2,"), ("", "")])
 def test_each_annotator_may_have_a_row_for_an_item_in_an_order_of_its_own(
-    three: Dataset, store: RunStore, tmp_path: Path
+    three: Dataset, store: RunStore, tmp_path: Path, head: str, item_id: str
 ) -> None:
+    # In a run of its own: another file's labels are others, unless both files are of the same second.
     run_id = opened(three, store, tmp_path)
-    for head, ids in (("id,", ("2,", "2,")), ("", ("", ""))):
-        path = tmp_path / f"labels{len(head)}.csv"
-        rows = f"{ids[0]}Say 2.,One 2.,Two 2.,A,ann\n{ids[1]}Say 2.,Two 2.,One 2.,A,ben\n"
-        path.write_text(f"{head}prompt,response_a,response_b,winner,annotator\n{rows}", encoding="utf-8")
-        assert imported(path, store, run_id) == {"ann": {"2": A}, "ben": {"2": B}}
+    path = tmp_path / "labels.csv"
+    rows = f"{item_id}Say 2.,One 2.,Two 2.,A,ann\n{item_id}Say 2.,Two 2.,One 2.,A,ben\n"
+    path.write_text(f"{head}prompt,response_a,response_b,winner,annotator\n{rows}", encoding="utf-8")
+    assert imported(path, store, run_id) == {"ann": {"2": A}, "ben": {"2": B}}
 
 
 def test_the_command_imports_them_and_says_what_is_not_in_the_run(

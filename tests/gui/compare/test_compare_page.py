@@ -246,14 +246,14 @@ def with_cell(path: Path, column: int, text: str) -> bytes:
 def test_hostile_texts_are_shown_as_text(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
 ) -> None:
-    gold = save("gold <i>.tsv", with_cell(demo_gold, 1, "<b>x</b><img src=x> <|eot_id|> \u202egnp"))
-    other = save("<b>&\u202e.tsv", worse.read_bytes())
+    gold = save("gold &lt;i.tsv", with_cell(demo_gold, 1, "<b>x</b><img src=x> <|eot_id|> \u202egnp"))
+    other = save("&lt;\u202e.tsv", worse.read_bytes())
     page.choosing.add_files([worse, other])
     choose_labels(qtbot, page, gold)
     assert compare(qtbot, page) == ""
     assert page.view.systems.textFormat() is Qt.TextFormat.PlainText
-    assert "<b>&\\u202e.tsv: submission" in page.view.systems.text()
-    assert page.choosing.systems.view.item(2).text() == "<b>&\\u202e.tsv"
+    assert "&lt;\\u202e.tsv: submission" in page.view.systems.text()
+    assert page.choosing.systems.view.item(2).text() == "&lt;\\u202e.tsv"
     table = page.view.differences.table
     assert differences(qtbot, page) == []
     save(other.name, worse.read_bytes().replace(b"\tA\t", b"\tB\t"))
@@ -262,7 +262,7 @@ def test_hostile_texts_are_shown_as_text(
     assert row[-1] == "<b>x</b><img src=x> <|eot_id|> \\u202egnp"
     tip = table.index(0, table.columnCount() - 1).data(Qt.ItemDataRole.ToolTipRole)
     assert "<b>" not in tip
-    assert table.headerData(4, Qt.Orientation.Horizontal) == "<b>&\\u202e.tsv"
+    assert table.headerData(4, Qt.Orientation.Horizontal) == "&lt;\\u202e.tsv"
 
 
 def test_dropped_submissions_are_added_and_listed_once(

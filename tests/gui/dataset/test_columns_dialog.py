@@ -27,6 +27,7 @@ from gui.review.notices import MissingDataset
 from gui.window.openers import SubmissionOpener
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
+from tests.able import longest_name
 from tests.conftest import DEMO_ITEMS
 from tests.foreign_gold import COLUMNS as FOREIGN
 from tests.foreign_gold import foreign_gold, judged_by_columns, with_a_mistake
@@ -286,7 +287,7 @@ def test_a_cancelled_dialog_leaves_what_was_open_and_offers_itself_again(
 def test_many_long_and_hostile_names_widen_nothing(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
     names = [f"<b>{n}</b> {'x' * 245}" for n in range(200)]
     record = dict.fromkeys(names, "cell") | {"input": "Why?", "output_1": "a", "output_2": "b", "label": 1}
-    path = tmp_path / f"{'f' * 240}.json"
+    path = tmp_path / f"{'f' * (longest_name(tmp_path) - 15)}.json"
     path.write_text(json.dumps([record, {**record, "label": "<i>" + "y" * 90}]), encoding="utf-8")
     dialog = asked(qtbot, page, path)
     assert dialog.minimumSizeHint().width() <= 1280

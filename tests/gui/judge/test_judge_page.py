@@ -38,6 +38,7 @@ from gui.models.model_table import MODEL, about
 from gui.widgets.help_dialog import HelpDialog
 from gui.widgets.label_mark import PILL_ROLE
 from gui.workspace.workspace import Workspace
+from tests.able import longest_name
 from tests.gui import steps
 from tests.gui.judge.pages import (
     answer,
@@ -333,15 +334,15 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
 def test_a_file_that_is_no_model_is_folded_away_and_says_why(
     qtbot: QtBot, ready: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:
-    bad = save("<b>a.gguf", b"not a model")
+    bad = save("a&lt;.gguf", b"not a model")
     ready.choose_model(bad)
-    says(qtbot, ready.plan_panel, "<b>a.gguf")
+    says(qtbot, ready.plan_panel, "a&lt;.gguf")
     qtbot.waitUntil(lambda: len(candidates(ready)) == 2)
     order, unusable = ready.picker.view.model(), ready.picker.unusable
     assert [order.index(row, MODEL).data() for row in range(order.rowCount())] == ["demo-judge"]
     qtbot.waitUntil(unusable.isVisible)
     unusable.set_open(True)
-    says(qtbot, unusable, f"<b>a ({bad.parent})")
+    says(qtbot, unusable, f"a&lt; ({bad.parent})")
     assert "This is not a GGUF file: it begins with the text 'not '." in text_of(unusable)
     ready.picker.view.selectRow(0)
     wait_for_plan(qtbot, ready)
@@ -387,7 +388,7 @@ def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
 def test_an_added_folder_and_a_chosen_file_can_be_removed_again(
     qtbot: QtBot, page: JudgePage, small_model: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    places, added = page.picker.places, tmp_path / ("longname" * 30)
+    places, added = page.picker.places, tmp_path / ("longname" * 30)[: longest_name(tmp_path, 2)]
     added.mkdir()
     PublishedFile("in-folder.gguf").write(added)
     assert not places.button.isVisible()

@@ -39,6 +39,7 @@ from gui.widgets.label_mark import PILL_ROLE
 from gui.widgets.labels import shown_text
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
+from tests.able import longest_name
 from tests.conftest import DEMO_ITEMS
 from tests.gui.jobs import done
 from tests.gui.judge.pages import new_page, open_dataset, run_to_the_end, says
@@ -199,7 +200,8 @@ def test_what_cannot_judge_says_why(tmp_path: Path, file: PublishedFile, name: s
 
 
 def test_what_cannot_judge_is_folded_away_with_each_reason_once(qtbot: QtBot, tmp_path: Path) -> None:
-    for name in ("one.gguf", "b/two.gguf", "c/" + "long" * 60 + ".gguf"):
+    long = ("long" * 60)[: longest_name(tmp_path) - 10]
+    for name in ("one.gguf", "b/two.gguf", f"c/{long}.gguf"):
         PublishedFile(name, "nomic-bert", {".pooling_type": 1, ".attention.causal": False}).write(tmp_path)
     PublishedFile("vocabulary.gguf", types=[]).write(tmp_path)
     PublishedFile("fine.gguf").write(tmp_path)

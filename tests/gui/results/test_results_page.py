@@ -109,15 +109,15 @@ def test_labels_of_other_items_and_a_file_that_cannot_measure_are_refused(
 ) -> None:
     dialog = MeasureModelDialog(ModelMeasure.BERTSCORE, opened.workspace)
     qtbot.addWidget(dialog)
-    dialog.choose(save("<b>x.gguf", b"not a model"))
-    qtbot.waitUntil(lambda: "<b>x.gguf" in dialog.status.text())
+    dialog.choose(save("&lt;x.gguf", b"not a model"))
+    qtbot.waitUntil(lambda: "&lt;x.gguf" in dialog.status.text())
     assert not dialog.start.isEnabled()
-    other = save("<b>other.tsv", b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\nx\ti\ta\tb\tA\n")
+    other = save("&lt;other.tsv", b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\nx\ti\ta\tb\tA\n")
     opened.workspace.open_gold(other)
     qtbot.waitUntil(lambda: "no id in common" in doubts(opened))
     assert "Choose labels…" in doubts(opened)
     assert table_of(opened, "labels_given").rowCount() == 5
-    assert opened.gold.status.text() == "Against the human labels of <b>other.tsv, chosen on Results"
+    assert opened.gold.status.text() == "Against the human labels of &lt;other.tsv, chosen on Results"
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in opened.findChildren(QLabel))
 
 
