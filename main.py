@@ -60,7 +60,7 @@ COMMANDS = {
 
 _TOGETHER = {
     "analysis": ("audit", "tune"),
-    "calibration": ("calibrate", "jury", "learning-curve", "orders", "trust"),
+    "calibration": ("calibrate", "jury", "learning-curve", "orders"),
     "data": ("check", "pairs", "rubrics"),
     "ranking": ("rank", "weighted-score"),
     "scores": ("compare", "evaluate", "report"),

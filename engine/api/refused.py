@@ -132,6 +132,7 @@ PARAMETERS = _InPython(
     steps={
         **{step: step.value for step in Step},
         Step.CALIBRATE: "Calibrate a run of this judge: run.calibrate(gold)",
+        Step.TRUST: "Find out with run.trust(gold, keep=True).",
         Step.CALIBRATE_AGAIN: "Make it again: run.calibrate(gold).save(path)",
         Step.CHOOSE_JUDGED_DATASET: "Pass the dataset that was judged",
         Step.CHOOSE_RUN: "Choose another run: tiebreak.runs(store) lists them.",

@@ -1,4 +1,4 @@
-"""`calibrate`, `learning-curve`, `trust`, `orders`, `jury`: what labels, an order and more judges gain."""
+"""`calibrate`, `learning-curve`, `orders`, `jury`: what labels, the second order and more judges gain."""
 
 import argparse
 from typing import Any
@@ -16,14 +16,12 @@ from engine.core.formatting import counted
 from engine.core.tables import Section, Sentences, Sheet, Tone
 from engine.judging.item_prompt import order_tokens
 from engine.metrics.matching import match, told_apart
-from engine.metrics.trust import RISK, TARGET, trust_of
 from engine.operations.measuring import JurySetup, decide_together, fit_calibration
 from engine.operations.opening import check_store, files_of_runs
 from engine.report.calibration import calibration_sections
 from engine.report.learning import learning_section
 from engine.report.orders import margin_sections
 from engine.report.run import run_facts
-from engine.report.trust import trust_json, trust_sections
 from engine.results.calibration import load_calibration, save_calibration
 from engine.results.run_results import calibration_of_run
 from engine.results.second_order import KEEP, learned_from
@@ -98,49 +96,6 @@ def _learning_curve(options: argparse.Namespace) -> int:
     shared.write_json_file(options, "Learning curve", found)
     sheet = Sheet(f"{system.name}, by labels of {matched.dataset.name}", [learning_section(curve)])
     shared.write_table_files(options, "learning-curve", sheet)
-    console.print_sheet(sheet)
-    return console.DONE
-
-
-def trust() -> console.Parser:
-    """Which labels of SYSTEM may stand: the lowest confidence from which on at least --target of its labels
-    agree with people, at a --risk of being wrong about that. It needs human labels of items that were drawn
-    at random, and how many must be fixed before: to look again after more labels is another test.
-    """
-    arguments = console.command_parser(trust, _trust)
-    arguments.add_argument(
-        "system", metavar="SYSTEM", help="the id of a run, or another judge's file with its confidence"
-    )
-    measures.add_judge_file(arguments)
-    measures.add_gold(arguments)
-    for name, of_what, default in (
-        ("--target", "the share of labels that stand which is to agree with people", TARGET),
-        ("--risk", "how probable a threshold may be whose labels agree less often", RISK),
-    ):
-        words = f"{of_what}, 0 to 1 (%(default)s)"
-        arguments.number(name, words, metavar="SHARE", kind=float, default=default)
-    arguments.file("--json", "the same numbers as JSON")
-    shared.add_table_files(arguments)
-    arguments.store()
-    return arguments
-
-
-def _trust(options: argparse.Namespace) -> int:
-    for name in ("target", "risk"):
-        if not 0 < getattr(options, name) < 1:
-            raise SetupError(f"--{name} is {getattr(options, name):g}.", "It is between 0 and 1.")
-    written = {"--json": options.json, **shared.table_targets(options)}
-    measures.check_measure_outputs(options, written, [options.system])
-    with console.interruptible() as cancel:
-        system = measures.system_of(options, options.system, LabelSourceKind.JUDGE)
-        gold = measures.read_labels(options, options.gold, [system], cancel)
-        matched = match(system, gold, options.partial)
-        measures.say_what_was_left_out(matched)
-        found = trust_of(matched, options.target, options.risk)
-    values = {"system": system.name, "labels": gold.name, "criteria": trust_json(found)}
-    shared.write_json_file(options, "Trust", values)
-    sheet = Sheet(f"{system.name}, by labels of {gold.name}", trust_sections(found))
-    shared.write_table_files(options, "trust", sheet)
     console.print_sheet(sheet)
     return console.DONE
 

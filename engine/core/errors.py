@@ -106,6 +106,7 @@ class Step(Enum):
     STOP_AT_A_WIDTH = (
         "Judge until the interval of A's win rate is narrow enough: that needs no candidate models."
     )
+    TRUST = "Find out again which labels may stand, and keep that with the run."
     USE_OTHER_STORE = "Use another file for the run store."
     WITH_JUDGE = "export the judge's own labels as well"
 

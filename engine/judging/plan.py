@@ -14,7 +14,7 @@ from engine.core.errors import Hint, ModelFileError, Setting, SetupError
 from engine.core.events import CancelToken, ItemJudged, Resolved
 from engine.core.formatting import words
 from engine.core.items import HumanLabel, digest
-from engine.core.judgments import label_of
+from engine.core.judgments import FittedOn, label_of
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.dataset import Dataset
 from engine.data.label_origins import drawn_instructions
@@ -318,6 +318,7 @@ def session_manifest(
         "model_bytes": plan.model.size_bytes,
         **(machine_manifest(plan.machine) if worked is None else worked),
         **({key.COLUMNS: columns.as_json()} if columns is not None else {}),
+        **({key.EXAMPLES_SHOWN: plain(FittedOn.of(plan.examples.ranked))} if plan.examples.hash else {}),
     }
 
 
@@ -325,7 +326,11 @@ def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Map
     """With one more session: what differs from the first is stored next to it."""
     if not before:
         return now
-    beside = (key.CONTINUED, key.REWRITTEN, key.DEVICE_LEFT, key.CLUSTER, key.RANDOM_ORDER)
+    beside = (
+        *(key.CONTINUED, key.REWRITTEN, key.DEVICE_LEFT, key.CLUSTER, key.RANDOM_ORDER),
+        *(key.TRUST, key.EXAMPLES_SHOWN),
+    )
     first = {name: value for name, value in before.items() if name not in beside}
+    now = {name: value for name, value in now.items() if name not in beside}
     later = list(before.get(key.CONTINUED, []))
     return before if now in (first, *later) else {**before, key.CONTINUED: [*later, now]}

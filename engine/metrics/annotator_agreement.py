@@ -224,10 +224,10 @@ def agreement_of_annotators(
 
 
 def annotators_against_others(
-    results: RunResults, gold: Dataset, criteria: Sequence[str]
+    results: RunResults | None, gold: Dataset, criteria: Sequence[str]
 ) -> list[AgainstOthers]:
     """Each of a run's and a dataset's annotators, all in turn first, on some criteria together."""
-    items = list(gold.same_items(results.content_hashes))
+    items = list(gold.same_items(results.content_hashes) if results else gold)
     annotators = {
         side.name: {key: label for key, label in side.labels.items() if key.criterion in criteria}
         for side in _all_annotators(results, items)
@@ -274,8 +274,9 @@ def _agreement(
     )
 
 
-def _all_annotators(results: RunResults, items: Sequence[Item]) -> list[_Side]:
-    own = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
+def _all_annotators(results: RunResults | None, items: Sequence[Item]) -> list[_Side]:
+    said = sorted(results.reviews.labels.items()) if results else ()
+    own = [_Side(name, labels) for name, labels in said if labels]
     return [*own, *_annotators(items, {side.name for side in own})]
 
 

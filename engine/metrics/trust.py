@@ -8,47 +8,87 @@ Trust or Escalate (arXiv 2407.18370). Simulated: `bench/coverage/trust.py`.
 """
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.special import betaincinv
 
-from engine.core.errors import Hint, SetupError, Step
-from engine.core.items import Gold, HumanLabel, agree
-from engine.core.judgments import Origin
-from engine.core.numeric import FloatArray, chance_of_share
+from engine.core.numeric import FloatArray, IntArray, chance_of_share
 from engine.core.tables import Estimate
-from engine.data.label_origins import label_origins
-from engine.metrics.intervals import FEW, OverInstructions, share
-from engine.metrics.matching import Matched, Pair, System
+from engine.metrics.intervals import FEW, OverInstructions, group_numbers
 
 TARGET, RISK = 0.85, 0.1
+FORECAST = (50, 100, 200, 400)
+"""Numbers of labels for which it is forecast what may stand."""
+UNSCORED = -1.0
+"""The confidence of what is not judged: no threshold accepts it."""
 _QUANTILES = tuple(place / 10 for place in range(9, -1, -1))
 _MOST_TIMES = 1e4  # so many times the labels are no answer to how many more are needed
+_BETS = np.arange(0.1, 1, 0.2)  # shares of all that can be lost; the mean of several bets is a bet, too
+_DRAWS = 200
+_ALIKE = 0.25  # the intraclass correlation of agreement within an instruction: .245 in PandaLM's labels
+_TENTHS = (0.1, 0.5, 0.9)
+_CHANCES = (0.01, 0.99)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """All judged items, labelled or not. `confidence`: 0 to 1, UNSCORED without a label, of one judge, or of
+    each that an item reaches where the one before is not confident enough, shape (judges, items).
+    `instructions`: of each item.
+    """
+
+    confidence: FloatArray
+    instructions: Sequence[Hashable]
+
+    @property
+    def thresholds(self) -> list[float]:
+        """From the highest to the lowest: quantiles of all items, so no label has a part in them."""
+        highest = self.confidence.max(axis=0)
+        places = dict.fromkeys(float(np.quantile(highest, each, method="higher")) for each in _QUANTILES)
+        return [each for each in places if each >= 0]
+
+    def decided_by(self, threshold: float) -> FloatArray:
+        """The share of the items that each judge decides, 0 to 1, shape (judges,)."""
+        enough = self.confidence >= threshold
+        first = enough & (enough.cumsum(axis=0) == 1)
+        return np.asarray(first.mean(axis=1))
 
 
 @dataclass(frozen=True)
 class LabelledPart:
-    """The labelled items, drawn at random. `confidence`: the judge's, from a calibration that saw none of
-    their labels; `agreement`: which share of an item's people gave the judge's label, 0 to 1; `instructions`:
-    of each. All of shape (items,).
+    """The labelled items, drawn at random, in the order in which they were drawn. `confidence`: each judge's,
+    from a calibration that saw none of their labels; `agreement`: which share of an item's people gave the
+    judge's label, 0 to 1; both of shape (judges, items). `instructions`: of each item.
     """
 
     confidence: FloatArray
     agreement: FloatArray
     instructions: Sequence[Hashable]
 
-    def above(self, confidence: float) -> "LabelledPart":
-        kept = np.flatnonzero(self.confidence >= confidence).tolist()
-        groups = [self.instructions[place] for place in kept]
-        return LabelledPart(self.confidence[kept], self.agreement[kept], groups)
+    @property
+    def labels(self) -> int:
+        return len(self.instructions)
+
+    def above(self, threshold: float) -> "LabelledPart":
+        """The items that are decided, each by the first judge who is confident enough."""
+        enough = self.confidence >= threshold
+        kept = np.flatnonzero(enough.any(axis=0))
+        by = enough[:, kept].argmax(axis=0)
+        groups = [self.instructions[place] for place in kept.tolist()]
+        return LabelledPart(self.confidence[by, kept][None], self.agreement[by, kept][None], groups)
 
     @property
     def over_instructions(self) -> OverInstructions | None:
-        return OverInstructions.of_one(self.agreement.tolist(), self.instructions)
+        return OverInstructions.of_one(self.agreement[0].tolist(), self.instructions)
+
+    @property
+    def by_instruction(self) -> FloatArray:
+        """The agreement of the first item of each instruction, in the order in which they were drawn."""
+        _, first = np.unique(group_numbers(self.instructions), return_index=True)
+        return np.asarray(self.agreement[0][np.sort(first)])
 
 
 @dataclass(frozen=True)
@@ -56,6 +96,7 @@ class Threshold:
     """What may stand if all from `confidence` on may. `accepted`: the share of all judged items; `labels`:
     how many of these are labelled; `agreement`: of those. `p`: how probable so much agreement is if the true
     one is just below the target. `level`: at which it was tested; None if the labels are too few for a test.
+    `more_labels`: how many more would let it pass if agreement stays as seen, None where none would.
     """
 
     confidence: float
@@ -72,11 +113,23 @@ class Threshold:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """`target`: the share of labels that stand which agree with people; `risk`: of being wrong about that.
+    `anytime`: by bets, one an instruction, which may be looked at after each label (Ville 1939; Waudby-Smith
+    and Ramdas, Estimating means of bounded random variables by betting, 2024); else at a number of labels
+    that was fixed before.
+    """
+
+    target: float = TARGET
+    risk: float = RISK
+    anytime: bool = False
+
+
+@dataclass(frozen=True)
 class Trust:
     """`thresholds`: from the highest confidence to the lowest. `taken`: the lowest that passed its test."""
 
-    target: float
-    risk: float
+    promise: Promise
     labels: int
     thresholds: tuple[Threshold, ...]
 
@@ -85,48 +138,49 @@ class Trust:
         return next((each for each in reversed(self.thresholds) if each.passed), None)
 
     @property
+    def accepted(self) -> float:
+        return self.taken.accepted if self.taken else 0.0
+
+    @property
     def more_labels(self) -> int | None:
         """How many more labels would let something stand, if agreement stays as seen; None if none would."""
-        return min(
-            (each.more_labels for each in self.thresholds if each.more_labels is not None), default=None
-        )
+        return min((each.more_labels for each in self.thresholds if each.more_labels), default=None)
 
     @classmethod
-    def of(cls, judged: FloatArray, part: LabelledPart, target: float = TARGET, risk: float = RISK) -> Self:
-        """`judged`: the confidence of all judged items, labelled ones too, shape (items,). The thresholds are
-        quantiles of these, so no label has a part in which they are.
-        """
-        places = dict.fromkeys(float(np.quantile(judged, each, method="higher")) for each in _QUANTILES)
-        tested = [_tested(at, judged, part, target, risk) for at in sorted(places, reverse=True)]
-        return cls(target, risk, len(part.agreement), tuple(_with_levels(tested, risk)))
+    def of(cls, judged: Judged, part: LabelledPart, promise: Promise) -> Self:
+        tested = [_tested(at, judged, part, promise) for at in judged.thresholds]
+        return cls(promise, part.labels, tuple(_with_levels(tested, promise.risk)))
 
 
-@dataclass(frozen=True)
-class _Tested:
+class _Tested(NamedTuple):
     threshold: Threshold
     can_pass: bool
 
 
-def _tested(at: float, judged: FloatArray, part: LabelledPart, target: float, risk: float) -> _Tested:
+def _tested(at: float, judged: Judged, part: LabelledPart, promise: Promise) -> _Tested:
     above = part.above(at)
-    found = above.over_instructions
-    accepted = float(np.mean(judged >= at))
-    labels = len(above.agreement)
+    found, accepted = above.over_instructions, float(judged.decided_by(at).sum())
     if found is None:
-        return _Tested(Threshold(at, accepted, labels, None, 1.0), can_pass=False)
-    at_best = OverInstructions.of_one([1.0] * labels, above.instructions)
-    assert at_best is not None
+        return _Tested(Threshold(at, accepted, above.labels, None, 1.0), can_pass=False)
+    level, target = promise.risk / 2, promise.target
+    if promise.anytime:
+        values = above.by_instruction
+        p, at_best, more = _p_by_bets(values, target), _p_by_bets(np.ones_like(values), target), None
+    else:
+        best = OverInstructions.of_one([1.0] * above.labels, above.instructions)
+        assert best is not None
+        p, at_best = found.p_share_above(target), best.p_share_above(target)
+        more = _more_labels(found, part.labels, target, level)
+    agreement = Estimate(found.mean, found.share_interval())
+    threshold = Threshold(at, accepted, above.labels, agreement, p, more_labels=more)
     # By counts alone: how the labels turned out has no part in which thresholds are tested.
-    can_pass = found.instructions >= FEW and at_best.p_share_above(target) <= risk / 2
-    threshold = Threshold(
-        at,
-        accepted,
-        labels,
-        Estimate(found.mean, found.share_interval()),
-        found.p_share_above(target),
-        more_labels=_more_labels(found, len(part.agreement), target, risk / 2),
-    )
-    return _Tested(threshold, can_pass)
+    return _Tested(threshold, found.instructions >= FEW and at_best <= level)
+
+
+def _p_by_bets(values: FloatArray, target: float) -> float:
+    """That the mean of values from 0 to 1 is `target` or less: 1 / the most that bets against it ever had."""
+    had = np.cumprod(1 + _BETS[:, None] / target * (values - target), axis=1).mean(axis=0)
+    return min(1.0, 1 / float(had.max(initial=1.0)))
 
 
 def _more_labels(found: OverInstructions, labels: int, target: float, level: float) -> int | None:
@@ -151,91 +205,68 @@ def _with_levels(tested: Sequence[_Tested], risk: float) -> list[Threshold]:
     """
     able = [place for place, each in enumerate(tested) if each.can_pass]
     found, handed_on = [], 0.0
-    for place, each in enumerate(tested):
-        threshold = each.threshold
-        if each.can_pass:
-            own = risk / 2 * ((place == able[0]) + (place == able[len(able) // 2]))
-            level = own + handed_on
-            handed_on = level if threshold.p <= level else 0.0
-            threshold = replace(threshold, level=level)
-        found.append(threshold)
+    for place, (each, can_pass) in enumerate(tested):
+        if can_pass:
+            level = risk / 2 * ((place == able[0]) + (place == able[len(able) // 2])) + handed_on
+            handed_on = level if each.p <= level else 0.0
+            found.append(replace(each, level=level))
+        else:
+            found.append(each)
     return found
 
 
-@dataclass(frozen=True)
-class CriterionTrust:
-    """`trust`: None with fewer labels than can be tested. `most_frequent`: how often the most frequent label
-    of people would agree on the accepted items. `picked`: labels that annotators gave to items of their
-    choice, which no part of a random sample are and do not count.
+class Forecast(NamedTuple):
+    """With so many labels in all: how probable it is that some labels may stand, and the share of all that
+    may, 0 to 1: in the middle, and between what only a tenth of draws are below and above.
     """
 
-    trust: Trust
-    most_frequent: Estimate | None
-    picked: int
+    labels: int
+    something: float
+    low: float
+    middle: float
+    high: float
 
 
-def trust_of(matched: Matched, target: float = TARGET, risk: float = RISK) -> dict[str, CriterionTrust]:
-    """By criterion, of a run's or jury's own labels, or those of another judge that says how confident it is.
-    SetupError where its confidence is not known, or was fitted to these labels without leaving each out.
+def forecast(judged: Judged, part: LabelledPart, promise: Promise, seed: int = 0) -> list[Forecast]:
+    """What may stand with each of FORECAST labels of the judged items, drawn anew. Each agrees with the
+    chance that a line over the ranks of confidence has in a bootstrap sample of the labels so far; those of
+    one instruction are alike. Empty for fewer labels than a test takes.
     """
-    _check_fit(matched)
-    found = {}
-    for name, pairs in matched.pairs.items():
-        confidence = _confidences(matched.system, name)
-        origins = label_origins(matched.dataset, name) or {}
-        known = [pair for pair in pairs if pair.gold.label and pair.item.id in confidence]
-        drawn = [pair for pair in known if origins.get(pair.item.id, Origin.RANDOM) is Origin.RANDOM]
-        part = LabelledPart(
-            np.array([confidence[pair.item.id] for pair in drawn]),
-            np.array([_agreement(pair.prediction.preference, pair.gold) for pair in drawn]),
-            [pair.item.group for pair in drawn],
-        )
-        trust = Trust.of(np.array([*confidence.values()]), part, target, risk)
-        found[name] = CriterionTrust(trust, _most_frequent(drawn, confidence, trust), len(known) - len(drawn))
+    if part.labels < FEW:
+        return []
+    random, items = np.random.default_rng(seed), judged.confidence.shape[1]
+    judges = list(zip(judged.confidence, part.confidence, part.agreement, strict=True))
+    found = []
+    for labels in (each for each in FORECAST if each <= items):
+        shares = []
+        for _ in range(_DRAWS):
+            drawn = random.choice(items, labels, replace=False)
+            groups = [judged.instructions[place] for place in drawn.tolist()]
+            again = random.integers(part.labels, size=part.labels)
+            chance = np.array([_line(*judge, again)[drawn] for judge in judges])
+            agreement = random.random(labels) < _alike_within(groups, chance, random)
+            sample = LabelledPart(judged.confidence[:, drawn], agreement.astype(np.float64), groups)
+            shares.append(Trust.of(judged, sample, promise).accepted)
+        low, middle, high = np.quantile(shares, _TENTHS).tolist()
+        found.append(Forecast(labels, float(np.mean(np.array(shares) > 0)), low, middle, high))
     return found
 
 
-def _confidences(system: System, criterion: str) -> dict[str, float]:
-    """By item, how confident the judge is of the label that it gave, 0 to 1."""
-    if system.judgments:
-        return {
-            key.item_id: max(judgment.probabilities)
-            for key, judgment in system.judgments.items()
-            if key.criterion == criterion
-        }
-    said = ((row.id, row.predictions.get(criterion)) for row in system.submission.rows)
-    sure = {item_id: given.confidence for item_id, given in said if given and given.preference}
-    if not any(value is not None for value in sure.values()):
-        raise SetupError(
-            f"{system.name} does not say how confident its judge is, so which of its labels may stand is not"
-            " known.",
-            Hint(Step.CHOOSE_RUN, ", or a file with a column “confidence”."),
-        )
-    return {item_id: value for item_id, value in sure.items() if value is not None}
+def _line(confidence: FloatArray, labelled: FloatArray, agreement: FloatArray, again: IntArray) -> FloatArray:
+    """The chance of agreement of each judged item, shape (items,), by the labelled ones `again`; one more
+    that agrees and one that does not keep it from being certain.
+    """
+    ordered = np.sort(confidence)
+    ranks = np.searchsorted(ordered, labelled[again]) / len(ordered)
+    slope, start = np.polyfit([*ranks, 0.5, 0.5], [*agreement[again], 0.0, 1.0], 1)
+    found = start + slope * np.searchsorted(ordered, confidence) / len(ordered)
+    return np.asarray(np.clip(found, *_CHANCES))
 
 
-def _agreement(given: HumanLabel | None, gold: Gold) -> float:
-    """The share of an item's people who agree with a label, 0 to 1."""
-    return fmean(agree(given, label) for label in gold.annotators.values() or (gold.label,))
-
-
-def _most_frequent(pairs: Sequence[Pair], confidence: Mapping[str, float], trust: Trust) -> Estimate | None:
-    if trust.taken is None:
-        return None
-    kept = [pair for pair in pairs if confidence[pair.item.id] >= trust.taken.confidence]
-    label = Counter(pair.gold.label for pair in kept).most_common(1)[0][0]
-    return share([_agreement(label, pair.gold) for pair in kept], [pair.item.group for pair in kept])
-
-
-def _check_fit(matched: Matched) -> None:
-    results = matched.system.results
-    calibration = results.calibration if results is not None else None
-    if calibration is None or all(fitted.folds for fitted in calibration.criteria.values()):
-        return
-    overlap = calibration.fitted_on and calibration.fitted_on.overlap(matched.items_of_both)
-    if overlap is None or overlap.items or overlap.instructions:
-        raise SetupError(
-            f"The calibration of {matched.system.name} was fitted to these labels: its confidence on them is"
-            " too good.",
-            Hint("Calibrate it again, or take labels of other items."),
-        )
+def _alike_within(groups: Sequence[Hashable], chance: FloatArray, random: np.random.Generator) -> FloatArray:
+    """The chances of items whose instructions are easier or harder than others; as they are for one each."""
+    numbers = group_numbers(groups)
+    if len(set(numbers.tolist())) == len(numbers):
+        return chance
+    spread, luck = (1 - _ALIKE) / _ALIKE, random.random(len(numbers))[numbers]
+    return np.asarray(betaincinv(chance * spread, (1 - chance) * spread, luck))

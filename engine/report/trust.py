@@ -1,21 +1,30 @@
-"""Which judgments may stand: tables and sentences."""
+"""Which judgments may stand: tables, sentences, JSON."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from engine.core.formatting import counted, percent, words
-from engine.core.tables import Column, Estimate, Kind, Row, Section, Sentences, Table
-from engine.metrics.trust import CriterionTrust, Trust
+from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
+from engine.metrics.trust import Threshold, Trust
+from engine.operations.trust import CriterionTrust, Trusted
 from engine.report import columns
 
 _NOTE = (
     "A label may stand where its confidence is at least the threshold. The thresholds are tenths of all"
-    " judged items. Each is tested on labels of items that were drawn at random. The risk: that a threshold"
-    " is taken whose labels agree with people less often than the target, for each criterion by itself."
+    " judged items. Each is tested on labels of items that were drawn at random."
+)
+_FIXED = (
+    "The promise holds for a number of labels that was fixed before. To look again after more labels is"
+    " another test."
+)
+_ANYTIME = "The promise holds whenever it is looked at: each instruction counts once, by bets."
+_CONFIDENCE = Column(
+    "confidence", "threshold", Kind.NUMBER, "The lowest confidence of a label that may stand.", 3
 )
 _TAKEN = (
     columns.CRITERION,
-    Column("confidence", "threshold", Kind.NUMBER, "The lowest confidence of a label that may stand.", 3),
+    _CONFIDENCE,
+    Column("measure", "confidence by", Kind.TEXT, "What the confidence of a label is."),
     Column("accepted", "may stand", Kind.SHARE, "The share of all judged items whose label may stand."),
     Column("labels", "labels", Kind.COUNT, "The human labels of these items."),
     Column("agreement", "agreement (%)", Kind.ESTIMATE).means(
@@ -24,104 +33,148 @@ _TAKEN = (
     Column("most_frequent", "most-frequent label (%)", Kind.ESTIMATE).means(
         "How often their most frequent human label would agree: a judge that says only this is as good."
     ),
+    Column("people", "annotators (%)", Kind.ESTIMATE).means(
+        "How often one annotator agrees with the majority of the others, on all labelled items."
+    ),
 )
 _TESTED = (
-    *_TAKEN[:5],
-    Column(
-        "p", "p", Kind.NUMBER, "How probable so much agreement is if the true one is below the target.", 4
+    *(columns.CRITERION, _CONFIDENCE, *_TAKEN[3:6]),
+    Column("p", "p", Kind.NUMBER, digits=4).means(
+        "How probable so much agreement is if the true one is below the target."
     ),
-    Column("level", "level", Kind.NUMBER, "The test is passed if p is no larger; empty: too few labels.", 4),
+    Column("level", "level", Kind.NUMBER, digits=4).means(
+        "The test is passed if p is no larger; empty: too few labels."
+    ),
     Column("passed", "passed?", Kind.FLAG, "Whether all labels from this confidence on may stand."),
+)
+_FORECAST = (
+    columns.CRITERION,
+    Column("labels", "labels", Kind.COUNT, "So many labels in all, of items drawn at random."),
+    Column("something", "chance of any", Kind.SHARE, "How probable it is that some labels may stand."),
+    Column("middle", "may stand", Kind.SHARE, "The share of all items whose label may stand, in the middle."),
+    Column("low", "or as few as", Kind.SHARE, "Fewer in one draw of ten."),
+    Column("high", "or as many as", Kind.SHARE, "More in one draw of ten."),
 )
 
 
-def trust_sections(found: Mapping[str, CriterionTrust]) -> list[Section]:
-    taken = Table(_TAKEN, [_taken_row(name, of_one) for name, of_one in found.items()])
-    sentences = [said for name, of_one in found.items() for said in _sentences(name, of_one)]
+def trust_sections(found: Trusted) -> list[Section]:
+    taken = Table(_TAKEN, [_taken_row(name, each) for name, each in found.criteria.items()])
+    sentences = [said for name, each in found.criteria.items() for said in _sentences(name, each)]
+    remarks = dict.fromkeys(said for each in found.criteria.values() for said in each.remarks)
+    promise = found.request.promise
+    how = [_ANYTIME if promise.anytime else _FIXED]
+    if found.request.jointly:
+        how.append("The risk is of all criteria together.")
+    parts: list[Part] = [Sentences(sentences), taken, Sentences([*how, *remarks])]
     tested: list[Row] = [
-        [
-            words(name),
-            each.confidence,
-            each.accepted,
-            each.labels,
-            each.agreement,
-            each.p,
-            each.level,
-            each.passed,
-        ]
-        for name, of_one in found.items()
-        for each in of_one.trust.thresholds
+        [words(name), *_tested_row(each)]
+        for name, of_one in found.criteria.items()
+        for each in (of_one.trust.thresholds if of_one.trust else ())
     ]
-    return [
-        Section("trust", "Which labels may stand", [Sentences(sentences), taken], _NOTE),
+    sections = [
+        Section("trust", "Which labels may stand", parts, _NOTE),
         Section("thresholds", "Each threshold", [Table(_TESTED, tested)]),
     ]
+    expected: list[Row] = [
+        [words(name), each.labels, each.something, each.middle, each.low, each.high]
+        for name, of_one in found.criteria.items()
+        for each in of_one.forecasts
+    ]
+    if expected:
+        sections.append(Section("forecast", "With more labels", [Table(_FORECAST, expected)], _FORECAST_NOTE))
+    return sections
 
 
-def _taken_row(name: str, of_one: CriterionTrust) -> Row:
-    taken = of_one.trust.taken
+_FORECAST_NOTE = "If labels agree by confidence as those so far do. Few labels say little about that."
+
+
+def _taken_row(name: str, each: CriterionTrust) -> Row:
+    taken = each.taken
     if taken is None:
-        return [words(name), None, 0.0, None, None, None]
+        return [words(name), None, "", 0.0, None, None, None, each.people]
     return [
-        *(words(name), taken.confidence, taken.accepted, taken.labels, taken.agreement),
-        of_one.most_frequent,
+        *(words(name), taken.confidence, each.confidence.value, taken.accepted, taken.labels),
+        *(taken.agreement, each.most_frequent, each.people),
     ]
 
 
-def _sentences(name: str, of_one: CriterionTrust) -> Iterator[str]:
-    trust, taken = of_one.trust, of_one.trust.taken
-    target, risk = percent(trust.target), percent(trust.risk)
+def _tested_row(each: Threshold) -> Row:
+    tested = (each.p, each.level, each.passed)
+    return [each.confidence, each.accepted, each.labels, each.agreement, *tested]
+
+
+def _sentences(name: str, each: CriterionTrust) -> Iterator[str]:
+    if each.refused is not None:
+        yield f"On {words(name)}, nothing is known: {each.refused.problem}"
+        return
+    assert each.trust is not None
+    trust, taken = each.trust, each.taken
     labels = counted(trust.labels, "label", "labels")
-    if taken is not None:
-        yield (
-            f"On {words(name)}, {percent(taken.accepted)} of the labels may stand: at least {target} of them"
-            f" agree with people, at a risk of {risk}, by {labels}."
+    if taken is None:
+        none = f"On {words(name)}, trust no label yet: no threshold passed its test, by {labels}."
+        yield f"{none} {_more(trust)}".rstrip()
+        return
+    target, risk = percent(trust.promise.target), percent(trust.promise.risk)
+    yield (
+        f"On {words(name)}, {percent(taken.accepted)} of the labels may stand: at least {target} of them"
+        f" agree with people, at a risk of {risk}, by {labels}."
+    )
+    if len(each.by_judge) > 1:
+        shares = " and ".join(
+            f"{percent(share)} by judge {number}" for number, share in enumerate(each.by_judge, start=1)
         )
-    else:
-        yield (
-            f"On {words(name)}, trust no label yet: no threshold passed its test, by {labels}. {_more(trust)}"
-        )
-    if of_one.picked:
-        picked = counted(of_one.picked, "label of an item", "labels of items")
-        yield f"{picked} that annotators picked count for nothing here: they are no random sample."
+        yield f"Decided: {shares}; {percent(1 - each.by_judge[0])} reach judge 2."
 
 
 def _more(trust: Trust) -> str:
+    if trust.promise.anytime:
+        return ""
     if trust.more_labels is None:
         return "More labels would change nothing if agreement stays as seen: it is not above the target."
     more = counted(trust.more_labels, "more label", "more labels")
     return f"About {more} would be needed if agreement stays as seen."
 
 
-def trust_json(found: Mapping[str, CriterionTrust]) -> dict[str, Any]:
+def trust_json(found: Trusted) -> dict[str, Any]:
     """By criterion; shares and confidences from 0 to 1."""
-    return {name: _criterion_json(of_one) for name, of_one in found.items()}
-
-
-def _criterion_json(of_one: CriterionTrust) -> dict[str, Any]:
-    trust, taken = of_one.trust, of_one.trust.taken
+    promise = found.request.promise
     return {
-        "target": trust.target,
-        "risk": trust.risk,
-        "labels": trust.labels,
-        "picked_labels": of_one.picked,
+        "target": promise.target,
+        "risk": promise.risk,
+        "jointly": found.request.jointly,
+        "anytime": promise.anytime,
+        "criteria": {name: _criterion_json(each) for name, each in found.criteria.items()},
+    }
+
+
+def _criterion_json(each: CriterionTrust) -> dict[str, Any]:
+    trust, taken = each.trust, each.taken
+    return {
+        "labels": trust.labels if trust else 0,
+        "risk": trust.promise.risk if trust else None,
+        "refused": str(each.refused.problem) if each.refused else None,
         "threshold": taken.confidence if taken else None,
+        "confidence": each.confidence.value,
         "accepted": taken.accepted if taken else 0.0,
+        "by_judge": list(each.by_judge),
         "agreement": _estimate(taken.agreement if taken else None),
-        "most_frequent_label": _estimate(of_one.most_frequent),
-        "more_labels": None if taken else trust.more_labels,
+        "most_frequent_label": _estimate(each.most_frequent),
+        "annotators": _estimate(each.people),
+        "more_labels": trust.more_labels if trust and not taken else None,
         "thresholds": [
             {
-                "confidence": each.confidence,
-                "accepted": each.accepted,
-                "labels": each.labels,
-                "agreement": _estimate(each.agreement),
-                "p": each.p,
-                "level": each.level,
-                "passed": each.passed,
+                "confidence": at.confidence,
+                "accepted": at.accepted,
+                "labels": at.labels,
+                "agreement": _estimate(at.agreement),
+                "p": at.p,
+                "level": at.level,
+                "passed": at.passed,
             }
-            for each in trust.thresholds
+            for at in (trust.thresholds if trust else ())
         ],
+        "forecast": [each_forecast._asdict() for each_forecast in each.forecasts],
+        "remarks": list(each.remarks),
     }
 
 

@@ -38,6 +38,8 @@ OVER_CLUSTER = "over_a_cluster"  # of a session: other computers judged, so that
 NOT_IN_DATASET = "ids that are not in the dataset"  # rows of an opened submission that answer no item
 JUDGES = "judges"  # of a jury: its judges by name, and what they are
 CERTAINTY = "certainty_of_labels"  # of a jury: the probability that was given to a submission's label
+TRUST = "trust"  # which of its labels may stand: see KeptTrust
+EXAMPLES_SHOWN = "examples_shown"  # the items of its labelled examples, by their hashes: see FittedOn
 RANDOM_ORDER = "random_order"
 """Of a run that was judged until something was clear: the seed that draws its instructions, one by one; how
 many items had been judged `after` which it began, in the order of their file; whether it `leaves_out` items
@@ -317,7 +319,7 @@ class StoredRun:
     @property
     def searched_text(self) -> str:
         identity, judged_by = self.identity, self.manifest_in_short.get(CLUSTER, "")
-        made = {**identity.settings_in_short, **self.manifest, CLUSTER: judged_by}
+        made = {**identity.settings_in_short, **self.manifest_in_short, CLUSTER: judged_by}
         facts = (f"{words(key)} {value_in_words(value)}" for key, value in made.items() if value != "")
         named = (f"run {self.id}", self.name, self.note, identity.model_name, str(identity.model_path))
         rubric = identity.rubric.name if identity.rubric else ""
@@ -386,7 +388,8 @@ def _in_short(made: Any) -> Any:
     if isinstance(order := made.get(RANDOM_ORDER), Mapping):
         after = f", after {order.get('after')} items" if order.get("after") else ""
         words[RANDOM_ORDER] = f"seed {order.get('seed')}{after}"
-    return {name: value for name, value in {**made, **words}.items() if name != THREADS_ADAPT}
+    beside = (THREADS_ADAPT, TRUST, EXAMPLES_SHOWN)  # each said in words of its own, or of no use to read
+    return {name: value for name, value in {**made, **words}.items() if name not in beside}
 
 
 def kind_in_words(kind: Mapping[str, Any]) -> str:

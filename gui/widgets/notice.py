@@ -27,6 +27,7 @@ IN_THE_WINDOW = Wording(
     steps={
         **{step: step.value for step in Step},
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
+        Step.TRUST: "Find out on the Results page, under “Trust”, and press “Keep”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
         Step.TUNE: "Make it again on the Judge page: “Find the best settings”.",
         Step.CHOOSE_ANSWERED_DATASET: "Open the dataset that it answers first: File > Open dataset.",

@@ -38,6 +38,7 @@ OPTIONS = Wording(
             " network where you trust every computer and user: --plain-tcp"
         ),
         Step.CALIBRATE: f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
+        Step.TRUST: "Find out with: trust RUN --keep",
         Step.CALIBRATE_AGAIN: "Make it again with the command calibrate.",
         Step.TUNE: "Make it again with the command tune.",
         Step.CHOOSE_ANSWERED_DATASET: "Name the dataset that it answers with --dataset.",

@@ -1,0 +1,281 @@
+"""Which judgments of a system may stand, by human labels of a random part of its items; what more labels
+would let stand. Does not know: how anything is shown.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+
+from engine.core.codec import record_or
+from engine.core.errors import Given, Hint, SetupError, Step
+from engine.core.events import CancelToken
+from engine.core.formatting import counted, listed, words
+from engine.core.items import HUMAN_LABELS, HumanLabel, agree
+from engine.core.judgments import FittedOn, Judgment
+from engine.core.numeric import FloatArray
+from engine.core.tables import Estimate
+from engine.data.dataset import Dataset
+from engine.data.label_origins import in_drawn_order
+from engine.metrics.annotator_agreement import annotators_against_others
+from engine.metrics.intervals import share
+from engine.metrics.matching import System
+from engine.metrics.trust import UNSCORED, Forecast, Judged, LabelledPart, Promise, Threshold, Trust, forecast
+from engine.ranking.labelled_part import labelled_part
+from engine.results.run_results import RunResults
+from engine.results.trust import Confidence, KeptThreshold, KeptTrust
+from engine.settings.identity import EXAMPLES_SHOWN
+from engine.settings.sampling import DEFAULT_SEED
+
+
+@dataclass(frozen=True)
+class TrustRequest:
+    """`systems`: the judge, then those that an item reaches where the one before is not confident enough.
+    `gold`: the dataset, with or without labels. `confidences`: how sure the judge is, each measure at its
+    part of the risk. `jointly`: the risk is of all criteria together, else of each.
+    """
+
+    systems: Sequence[System]
+    gold: Dataset
+    promise: Promise = field(default_factory=Promise)
+    confidences: Sequence[Confidence] = (Confidence.PROBABILITY,)
+    jointly: bool = False
+    forecasts: bool = False
+
+    def check(self) -> None:
+        """SetupError for numbers that promise nothing."""
+        for name, value in (("target", self.promise.target), ("risk", self.promise.risk)):
+            if not 0 < value < 1:
+                raise SetupError(Hint(Given(name), f" is {value:g}."), "It is between 0 and 1.")
+        if not self.confidences:
+            raise SetupError(Hint(Given("confidence"), " is empty."), f"Use {listed([*Confidence])}.")
+
+
+@dataclass(frozen=True)
+class CriterionTrust:
+    """`trust`: by the measure of confidence that lets most stand. `by_judge`: the share of all judged items
+    that each judge decides, 0 to 1. `most_frequent`: how often the most frequent label of people agrees with
+    them on what may stand; `people`: how often one of them agrees with the others, None without several.
+    `remarks`: sentences on the labels; `refused`: why none of them count.
+    """
+
+    trust: Trust | None
+    confidence: Confidence = Confidence.PROBABILITY
+    by_judge: tuple[float, ...] = ()
+    most_frequent: Estimate | None = None
+    people: Estimate | None = None
+    forecasts: Sequence[Forecast] = ()
+    remarks: tuple[str, ...] = ()
+    refused: SetupError | None = None
+
+    @property
+    def taken(self) -> Threshold | None:
+        return self.trust.taken if self.trust else None
+
+    @property
+    def kept(self) -> KeptThreshold:
+        if self.taken is None:
+            return KeptThreshold(confidence=None)
+        agreement = self.taken.agreement
+        return KeptThreshold(
+            confidence=self.taken.confidence,
+            measure=self.confidence,
+            accepted=self.taken.accepted,
+            agreement=agreement.value if agreement else None,
+            agreement_interval=agreement.ends if agreement else None,
+            labels=self.taken.labels,
+        )
+
+
+@dataclass(frozen=True)
+class Trusted:
+    request: TrustRequest
+    criteria: Mapping[str, CriterionTrust]
+
+    @property
+    def kept(self) -> KeptTrust:
+        """As it is kept with the run of the only judge."""
+        results, promise = self.request.systems[0].results, self.request.promise
+        return KeptTrust(
+            target=promise.target,
+            risk=promise.risk,
+            dataset=self.request.gold.name,
+            calibration=results.calibration.hash if results and results.calibration else None,
+            criteria={name: found.kept for name, found in self.criteria.items()},
+            jointly=self.request.jointly,
+            anytime=promise.anytime,
+        )
+
+
+def trust_of(request: TrustRequest, cancel: CancelToken) -> Trusted:
+    """By criterion of the judge. SetupError for a judge that does not say how confident it is; where no
+    criterion has labels that count, the reason. Cancelled.
+    """
+    request.check()
+    first = request.systems[0]
+    names = [name for name in first.criteria if all(name in each.criteria for each in request.systems)]
+    tests = len(request.confidences) * (len(names) if request.jointly else 1)
+    promise = replace(request.promise, risk=request.promise.risk / tests)
+    found = {}
+    for name in names:
+        cancel.raise_if_requested()
+        try:
+            found[name] = _of_criterion(request, name, promise)
+        except SetupError as error:
+            found[name] = CriterionTrust(None, refused=error)
+    known = {name: each for name, each in found.items() if each.trust is not None}
+    refused = [each.refused for each in found.values() if each.refused]
+    if not known and refused:
+        raise refused[0]
+    return Trusted(request, found)
+
+
+def _of_criterion(request: TrustRequest, name: str, promise: Promise) -> CriterionTrust:
+    first = request.systems[0]
+    answered = set.intersection(*({*system.rows} for system in request.systems))
+    dataset = request.gold.only(answered)
+    part = labelled_part(first, dataset, name)
+    if part is None:
+        raise SetupError(
+            f"There are no human labels on {words(name)} that count.",
+            Hint("Label items of a random sample: ", Step.LABEL_AT_RANDOM),
+        )
+    leaked = frozenset(chain.from_iterable(_shown_to(system, dataset) for system in request.systems))
+    labelled = {
+        item_id for item_id, said in zip(dataset.ids, part.said, strict=True) if not np.isnan(said[0])
+    }
+    ids = in_drawn_order((labelled | part.missing) - leaked, DEFAULT_SEED)
+    sample = _Sample(dataset, ids, part.said)
+    found = [_by_measure(request, name, measure, sample, promise) for measure in request.confidences]
+    best = max(found, key=lambda each: each.trust.accepted if each.trust else 0.0)
+    return replace(
+        best,
+        people=_ceiling(first.results, dataset, name),
+        remarks=(*part.remarks, *_remarks(len(part.missing - leaked), len(leaked & labelled))),
+    )
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """The labelled items of a dataset by their `ids`; `said`: of all items of it, shape (items, 5)."""
+
+    dataset: Dataset
+    ids: Sequence[str]
+    said: FloatArray
+
+    @cached_property
+    def places(self) -> list[int]:
+        place_of = {item_id: place for place, item_id in enumerate(self.dataset.ids)}
+        return [place_of[item_id] for item_id in self.ids]
+
+    def agreement(self, labels: Sequence[HumanLabel | None]) -> list[float]:
+        """The share of each item's people who gave its label; 0 for an item that nobody labelled, as if all
+        had said something else.
+        """
+        found = []
+        for place, given in zip(self.places, labels, strict=True):
+            agreeing = [agree(given, label) for label in HUMAN_LABELS]
+            found.append(float(np.nan_to_num(self.said[place])[agreeing].sum()))
+        return found
+
+
+def _by_measure(
+    request: TrustRequest, name: str, measure: Confidence, sample: _Sample, promise: Promise
+) -> CriterionTrust:
+    confidence, agreement = [], []
+    for system in request.systems:
+        labels, sure = _answers(system, name, measure)
+        confidence.append([sure.get(item_id, UNSCORED) for item_id in sample.dataset.ids])
+        agreement.append(sample.agreement([labels.get(item_id) for item_id in sample.ids]))
+    groups, every = list(sample.dataset.group_column), np.array(confidence)
+    judged = Judged(every, groups)
+    instructions = [groups[place] for place in sample.places]
+    part = LabelledPart(every[:, sample.places], np.array(agreement), instructions)
+    trust = Trust.of(judged, part, promise)
+    taken = trust.taken
+    return CriterionTrust(
+        trust,
+        measure,
+        tuple(judged.decided_by(taken.confidence).tolist()) if taken else (),
+        _most_frequent(sample, part, taken) if taken else None,
+        forecasts=forecast(judged, part, promise) if request.forecasts else (),
+    )
+
+
+def _answers(
+    system: System, criterion: str, measure: Confidence
+) -> tuple[dict[str, HumanLabel], dict[str, float]]:
+    """By item, the judge's own label, and how sure it is of it. SetupError where it does not say that."""
+    results = system.results
+    if results is not None and not results.run.submitted:
+        given = [each for each in results.judgments[criterion] if isinstance(each, Judgment)]
+        sure = {each.item_id: measure.of(each) for each in given}
+        return {each.item_id: each.preference for each in given}, sure
+    said = {item_id: row.predictions[criterion] for item_id, row in system.rows.items()}
+    known = {
+        item_id: each for item_id, each in said.items() if each.preference and each.confidence is not None
+    }
+    if not known:
+        raise SetupError(
+            f"{system.name} does not say how confident its judge is, so which of its labels may stand is not"
+            " known.",
+            Hint(Step.CHOOSE_RUN, ", or a file with a column “confidence”."),
+        )
+    labels = {item_id: each.preference for item_id, each in known.items() if each.preference}
+    return labels, {
+        item_id: each.confidence for item_id, each in known.items() if each.confidence is not None
+    }
+
+
+def _shown_to(system: System, dataset: Dataset) -> frozenset[str]:
+    """The ids of the items whose labels, or those of their instruction, a judge saw as examples. SetupError
+    where its calibration was fitted to labels of the dataset without leaving each out.
+    """
+    results = system.results
+    if results is None or results.run.submitted:
+        return frozenset()
+    calibration = results.calibration
+    if calibration is not None and not all(fitted.folds for fitted in calibration.criteria.values()):
+        overlap = calibration.fitted_on and calibration.fitted_on.overlap(dataset)
+        if overlap is None or overlap.items or overlap.instructions:
+            raise SetupError(
+                f"The calibration of {system.name} was fitted to these labels: its confidence on them is too"
+                " good.",
+                Hint("Calibrate it again, or take labels of other items."),
+            )
+    if not results.run.identity.examples:
+        return frozenset()
+    shown = record_or(results.run.manifest.get(EXAMPLES_SHOWN), FittedOn, None)
+    if shown is None:
+        raise SetupError(
+            f"{system.name} was shown labelled examples, and an earlier version did not keep which.",
+            "Judge again, or take a run without examples.",
+        )
+    saw = [shown.overlap([item]) for item in dataset]
+    return frozenset(
+        item_id for item_id, each in zip(dataset.ids, saw, strict=True) if each.items or each.instructions
+    )
+
+
+def _most_frequent(sample: _Sample, part: LabelledPart, taken: Threshold) -> Estimate:
+    kept = np.flatnonzero((part.confidence >= taken.confidence).any(axis=0)).tolist()
+    said = sample.said[[sample.places[place] for place in kept]]
+    label = HUMAN_LABELS[int(np.nan_to_num(said).sum(axis=0).argmax())]
+    agreement = sample.agreement([label] * len(sample.ids))
+    return share([agreement[place] for place in kept], [part.instructions[place] for place in kept])
+
+
+def _ceiling(results: RunResults | None, dataset: Dataset, criterion: str) -> Estimate | None:
+    found = annotators_against_others(results, dataset, [criterion])
+    return found[0].own if found else None
+
+
+def _remarks(missing: int, leaked: int) -> Iterator[str]:
+    if missing:
+        items = counted(missing, "item of the sample has", "items of the sample have")
+        yield f"{items} no label, and count as if people had said otherwise."
+    if leaked:
+        labels = counted(leaked, "label counts", "labels count")
+        yield f"{labels} for nothing here: the judge saw labels of these instructions as examples."

@@ -1,0 +1,120 @@
+"""Which judgments of a run may stand: how confident its judge is of each, and the thresholds that were found
+and kept with the run. Does not know: how a threshold is found (`engine/metrics/trust.py`).
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+import msgspec
+import numpy as np
+
+from engine.core.codec import record_or
+from engine.core.errors import Hint, SetupError, Step
+from engine.core.items import PREFERENCES, Method, Order, Preference
+from engine.core.judgments import Judgment, JudgmentKey, RawPrediction, Share
+from engine.results.run_results import RunResults
+from engine.settings.identity import TRUST, StoredRun
+from engine.store.run_store import RunStore
+
+
+class Confidence(StrEnum):
+    """How sure a judge is of a label. PROBABILITY: of that label, calibrated where the run is. AGREEMENT: the
+    same, times the share of its orders, methods, reasoning samples and judges that give the label alone.
+    """
+
+    PROBABILITY = "probability"
+    AGREEMENT = "agreement"
+
+    def of(self, judgment: Judgment) -> float:
+        """0 to 1."""
+        probability = max(judgment.probabilities)
+        return probability if self is Confidence.PROBABILITY else probability * _share_alike(judgment)
+
+
+def _share_alike(judgment: Judgment) -> float:
+    labels = [label for reading in judgment.raw_predictions for label in _labels_alone(reading)]
+    return labels.count(judgment.preference) / len(labels) if labels else 0.0
+
+
+def _labels_alone(reading: RawPrediction) -> Iterator[Preference]:
+    """The label of a raw prediction by itself; of reasoning that of each sample."""
+    sampled = reading.method is Method.CHAIN_OF_THOUGHT and reading.answers
+    for said in [each.log_probs for each in reading.answers] if sampled else [reading.log_probs]:
+        if all(map(math.isfinite, said)):
+            label = PREFERENCES[int(np.argmax(said))]
+            yield label if reading.order is Order.AB else label.swapped
+
+
+class KeptThreshold(msgspec.Struct, frozen=True, kw_only=True):
+    """Of a criterion. `confidence`: from which on labels may stand, None where none may; `accepted`: the
+    share of all judged items whose label may; `agreement`: with people, of `labels` among these.
+    """
+
+    confidence: float | None
+    measure: Confidence = Confidence.PROBABILITY
+    accepted: Share = 0.0
+    agreement: Share | None = None
+    agreement_interval: tuple[Share, Share] | None = None
+    labels: int = 0
+
+    def accepts(self, judgment: Judgment) -> bool:
+        return self.confidence is not None and self.measure.of(judgment) >= self.confidence
+
+
+class KeptTrust(msgspec.Struct, frozen=True, kw_only=True):
+    """`target`: the share of labels that agree with people; `risk`: of being wrong about that, of each
+    criterion, or of all where `jointly`. `dataset`: whose labels these are. `calibration`: the hash of that
+    of the run; the thresholds hold for no other.
+    """
+
+    target: Share
+    risk: Share
+    dataset: str
+    calibration: str | None
+    criteria: Mapping[str, KeptThreshold]
+    jointly: bool = False
+    anytime: bool = False
+
+    def keep(self, store: RunStore, run_id: int) -> StoredRun:
+        """With the run, in the place of earlier ones. RunBusyError, StoreError."""
+        with store.hold(run_id) as run:
+            store.describe(run.id, {**run.manifest, TRUST: msgspec.to_builtins(self)})
+        return store.run(run_id)
+
+
+def kept_trust(results: RunResults) -> KeptTrust:
+    """SetupError where none are kept with a run, or where it is calibrated otherwise by now."""
+    run = results.run
+    kept: KeptTrust | None = record_or(run.manifest.get(TRUST), KeptTrust, None)
+    if kept is None:
+        raise SetupError(f"Which labels of {run.title} may stand is not known.", Hint(Step.TRUST))
+    if kept.calibration != (results.calibration and results.calibration.hash):
+        raise SetupError(
+            f"{run.title} is calibrated otherwise than when it was found which of its labels may stand.",
+            Hint(Step.TRUST),
+        )
+    return kept
+
+
+def may_stand(results: RunResults, kept: KeptTrust) -> frozenset[JudgmentKey]:
+    """The judgments that may stand: those of a confidence that is enough, and the labels of annotators."""
+    return frozenset(
+        judgment.key
+        for name, column in results.judgments.items()
+        for judgment in column
+        if results.decided_by_annotator(judgment)
+        or (
+            isinstance(judgment, Judgment) and name in kept.criteria and kept.criteria[name].accepts(judgment)
+        )
+    )
+
+
+def escalated(results: RunResults, kept: KeptTrust) -> tuple[str, ...]:
+    """The ids of the items of which not every judgment may stand, in the order of the run."""
+    stand = may_stand(results, kept)
+    return tuple(
+        item.item_id
+        for item in results.judged
+        if any(JudgmentKey(item.item_id, name) not in stand for name in results.judgments)
+    )
