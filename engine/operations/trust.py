@@ -149,9 +149,10 @@ def _of_criterion(request: TrustRequest, name: str, promise: Promise) -> Criteri
     ids = in_drawn_order((labelled | part.missing) - leaked, DEFAULT_SEED)
     sample = _Sample(dataset, ids, part.said)
     found = [_by_measure(request, name, measure, sample, promise) for measure in request.confidences]
-    best = max(found, key=lambda each: each.trust.accepted if each.trust else 0.0)
+    best, *arrays = max(found, key=lambda each: each[0].trust.accepted if each[0].trust else 0.0)
     return replace(
         best,
+        forecasts=forecast(*arrays, promise) if request.forecasts else (),
         people=_ceiling(first.results, dataset, name),
         remarks=(*part.remarks, *_remarks(len(part.missing - leaked), len(leaked & labelled))),
     )
@@ -183,7 +184,7 @@ class _Sample:
 
 def _by_measure(
     request: TrustRequest, name: str, measure: Confidence, sample: _Sample, promise: Promise
-) -> CriterionTrust:
+) -> tuple[CriterionTrust, Judged, LabelledPart]:
     confidence, agreement = [], []
     for system in request.systems:
         labels, sure = _answers(system, name, measure)
@@ -195,13 +196,9 @@ def _by_measure(
     part = LabelledPart(every[:, sample.places], np.array(agreement), instructions)
     trust = Trust.of(judged, part, promise)
     taken = trust.taken
-    return CriterionTrust(
-        trust,
-        measure,
-        tuple(judged.decided_by(taken.confidence).tolist()) if taken else (),
-        _most_frequent(sample, part, taken) if taken else None,
-        forecasts=forecast(judged, part, promise) if request.forecasts else (),
-    )
+    by_judge = tuple(judged.decided_by(taken.confidence).tolist()) if taken else ()
+    most_frequent = _most_frequent(sample, part, taken) if taken else None
+    return CriterionTrust(trust, measure, by_judge, most_frequent), judged, part
 
 
 def _answers(

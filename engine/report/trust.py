@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.core.formatting import counted, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
-from engine.metrics.trust import Threshold, Trust
+from engine.metrics.trust import Promise, Threshold, Trust
 from engine.operations.trust import CriterionTrust, Trusted
 from engine.report import columns
 
@@ -59,9 +59,9 @@ _FORECAST = (
 
 def trust_sections(found: Trusted) -> list[Section]:
     taken = Table(_TAKEN, [_taken_row(name, each) for name, each in found.criteria.items()])
-    sentences = [said for name, each in found.criteria.items() for said in _sentences(name, each)]
-    remarks = dict.fromkeys(said for each in found.criteria.values() for said in each.remarks)
     promise = found.request.promise
+    sentences = [said for name, each in found.criteria.items() for said in _sentences(name, each, promise)]
+    remarks = dict.fromkeys(said for each in found.criteria.values() for said in each.remarks)
     how = [_ANYTIME if promise.anytime else _FIXED]
     if found.request.jointly:
         how.append("The risk is of all criteria together.")
@@ -103,7 +103,7 @@ def _tested_row(each: Threshold) -> Row:
     return [each.confidence, each.accepted, each.labels, each.agreement, *tested]
 
 
-def _sentences(name: str, each: CriterionTrust) -> Iterator[str]:
+def _sentences(name: str, each: CriterionTrust, promise: Promise) -> Iterator[str]:
     if each.refused is not None:
         yield f"On {words(name)}, nothing is known: {each.refused.problem}"
         return
@@ -114,7 +114,7 @@ def _sentences(name: str, each: CriterionTrust) -> Iterator[str]:
         none = f"On {words(name)}, trust no label yet: no threshold passed its test, by {labels}."
         yield f"{none} {_more(trust)}".rstrip()
         return
-    target, risk = percent(trust.promise.target), percent(trust.promise.risk)
+    target, risk = percent(promise.target), percent(promise.risk)
     yield (
         f"On {words(name)}, {percent(taken.accepted)} of the labels may stand: at least {target} of them"
         f" agree with people, at a risk of {risk}, by {labels}."
