@@ -75,6 +75,10 @@ class CriterionTrust:
         return self.trust.taken if self.trust else None
 
     @property
+    def accepted(self) -> float:
+        return self.trust.accepted if self.trust else 0.0
+
+    @property
     def kept(self) -> KeptThreshold:
         if self.taken is None:
             return KeptThreshold(confidence=None)
@@ -149,10 +153,10 @@ def _of_criterion(request: TrustRequest, name: str, promise: Promise) -> Criteri
     ids = in_drawn_order((labelled | part.missing) - leaked, DEFAULT_SEED)
     sample = _Sample(dataset, ids, part.said)
     found = [_by_measure(request, name, measure, sample, promise) for measure in request.confidences]
-    best, *arrays = max(found, key=lambda each: each[0].trust.accepted if each[0].trust else 0.0)
+    best, judged, labels = max(found, key=lambda each: each[0].accepted)
     return replace(
         best,
-        forecasts=forecast(*arrays, promise) if request.forecasts else (),
+        forecasts=forecast(judged, labels, promise) if request.forecasts else (),
         people=_ceiling(first.results, dataset, name),
         remarks=(*part.remarks, *_remarks(len(part.missing - leaked), len(leaked & labelled))),
     )
