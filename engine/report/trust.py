@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from engine.analysis.trust import CriterionTrust, Trusted
 from engine.core.formatting import counted, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
 from engine.metrics.trust import Promise, Threshold, Trust
-from engine.operations.trust import CriterionTrust, Trusted
 from engine.report import columns
 
 _NOTE = (
@@ -49,7 +49,7 @@ _TESTED = (
 )
 _FORECAST = (
     columns.CRITERION,
-    Column("labels", "labels", Kind.COUNT, "So many labels in all, of items drawn at random."),
+    Column("labels", "labels", Kind.COUNT, "The number of labels in all, of items drawn at random."),
     Column("something", "chance of any", Kind.SHARE, "How probable it is that some labels may stand."),
     Column("middle", "may stand", Kind.SHARE, "The share of all items whose label may stand, in the middle."),
     Column("low", "or as few as", Kind.SHARE, "Fewer in one draw of ten."),
