@@ -227,7 +227,7 @@ def _check(systems: Sequence[System], certainty: float) -> None:
     for system in systems:
         if system.results is not None and system.results.run.panel:
             raise SetupError(
-                f"A jury cannot be a judge of another jury, and {system.name} is a jury.",
+                f"A jury cannot be a judge of another jury, and {system.name} is a {system.results.run.panel_word}.",
                 "Use its judges instead: each counts as one.",
             )
         if system.name in seen:
