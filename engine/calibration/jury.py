@@ -225,9 +225,9 @@ def _check(systems: Sequence[System], certainty: float) -> None:
         )
     seen: set[str] = set()
     for system in systems:
-        if system.results is not None and system.results.run.panel:
+        if system.results is not None and (run := system.results.run).panel:
             raise SetupError(
-                f"A jury cannot be a judge of another jury, and {system.name} is a {system.results.run.panel_word}.",
+                f"A jury cannot be a judge of another jury, and {system.name} is a {run.panel_word}.",
                 "Use its judges instead: each counts as one.",
             )
         if system.name in seen:
