@@ -12,7 +12,6 @@ from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.methods import parse_methods
 from engine.core.rubric import ELOQUENT
-from engine.core.tables import Section
 from engine.data.submission import write_submission
 from engine.metrics.accuracy import run_accuracy
 from engine.operations import judge as judging
@@ -150,14 +149,7 @@ def _judge(options: argparse.Namespace) -> int:
             cluster.show_cluster_forecast(ready, part, over, cancel, store)
             return console.DONE
         if options.plan:
-            found = progress.show_forecast(ready, part, store, cancel)
-            if ready.escalation is not None:
-                cost = progress.show_measure(
-                    "Counting", ready.escalation.cost(ready.plan, found, store, cancel)
-                )
-                print(
-                    f"\n{console.printed_section(Section('cost', 'Each judge alone, and in turn', [cost]))}"
-                )
+            progress.show_forecast(ready, part, store, cancel)
             if (until := request.stopping_rule) is not None:
                 print(f"With --until this is the maximum: the run judges {until.in_words}.")
             return console.DONE

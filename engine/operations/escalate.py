@@ -2,14 +2,16 @@
 Does not know: how a run is judged, how a threshold is found.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.calibration.cascade import Thresholds, escalated_items, make_cascade
+from msgspec import structs
+
+from engine.calibration.cascade import make_cascade
 from engine.core.errors import Given, Hint, SetupError
-from engine.core.events import CancelToken, MeasureProgress, Note
+from engine.core.events import CancelToken, MeasureProgress
 from engine.core.formatting import counted, duration, words
 from engine.core.tables import Facts
 from engine.data.dataset import Dataset
@@ -18,7 +20,7 @@ from engine.judging.plan import RunPlan
 from engine.operations.earlier_run import EarlierRun, earlier_run
 from engine.operations.judge_request import JudgeRequest
 from engine.results.run_results import RunResults, load_results
-from engine.results.trust import KeptThreshold, kept_trust
+from engine.results.trust import KeptThreshold, KeptTrust, escalated, kept_trust
 from engine.settings.identity import checked_name
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
@@ -26,12 +28,12 @@ from engine.store.run_store import RunStore
 
 @dataclass(frozen=True)
 class Escalation(EarlierRun):
-    """`items`: those of which not every label may stand by the `thresholds`; `whole`: all that the run
-    judged. `then`: without labels of annotators. `name`: of the cascade.
+    """`items`: those of which not every label may stand, as `kept` says by criterion; `whole`: all that the
+    run judged. `then`: on these criteria, without labels of annotators. `name`: of the cascade.
     """
 
     whole: Dataset
-    thresholds: Thresholds
+    kept: KeptTrust
     name: str
 
     @property
@@ -40,17 +42,8 @@ class Escalation(EarlierRun):
 
     def kept_with(self, second: RunResults, store: RunStore) -> RunResults:
         """The cascade of both runs, stored; one made of the same stays. RunBusyError, StoreError."""
-        made = make_cascade(self.then, second, self.thresholds, self.whole)
+        made = make_cascade(self.then, second, self.kept, self.whole)
         return load_results(store, made.keep(store, self.name).id)
-
-    def remarks(self, plan: RunPlan) -> Iterator[Note]:
-        own, other = self.then.calibration is not None, plan.calibration is not None
-        if own != other:
-            one, not_other = ("", " not") if own else ("not ", "")
-            yield Note(
-                f"{self.run.title} is {one}calibrated, and the other judge is{not_other}: their confidences"
-                " are not alike. Once both are calibrated, the same request puts them together again."
-            )
 
     def cost(
         self, plan: RunPlan, found: Forecast, store: Path, cancel: CancelToken
@@ -62,15 +55,14 @@ class Escalation(EarlierRun):
         read, seconds = sum(each.tokens_read for each in efforts), sum(each.seconds for each in efforts)
         part, all_of_it = (_anew(each, found) for each in (found, alone))
         together = None if part is None else seconds + part
-        labels = [
-            f"{each.labels:,} on {words(name)}" for name, each in self.thresholds.items() if each.labels
-        ]
+        criteria = self.kept.criteria.items()
+        labels = ", ".join(f"{each.labels:,} on {words(name)}" for name, each in criteria if each.labels)
         return Facts(
             [
                 (f"{self.run.called} alone", _cost(items, read, seconds)),
                 (f"{plan.model.name} alone", _cost(items, alone.tokens_to_read, all_of_it)),
-                ("in turn", _cost(items, read + found.tokens_to_read, together)),
-                *([("labels of what may stand", ", ".join(labels))] if labels else []),
+                ("cascade", _cost(items, read + found.tokens_to_read, together)),
+                *([("labels of what may stand", labels)] if labels else []),
             ]
         )
 
@@ -94,42 +86,34 @@ def escalation_of(request: JudgeRequest, cancel: CancelToken) -> Escalation | No
     if request.escalate is None:
         return None
     then, whole = earlier_run(request, "escalate", request.escalate, cancel)
-    # An annotator's label in the run changes nothing: the same command is to resume, and a cascade is tested
-    # by labels that its judges did not take.
-    then = then.model_alone()
     run = then.run
     names = run.identity.asked.only(request.criteria or run.identity.criteria).names
-    if request.below is None:
-        kept = kept_trust(then).criteria
-        thresholds = {name: kept.get(name, KeptThreshold(confidence=None)) for name in names}
-    else:
-        thresholds = _given(request.below, names)
-    ids = frozenset(escalated_items(then, thresholds))
+    # Annotators' labels change nothing: the same request is to resume, and by labels that its judges did not
+    # take a cascade is tested.
+    then = replace(then.model_alone(), judgments={name: then.judgments[name] for name in names})
+    kept = kept_trust(then) if request.below is None else _given(request.below, names)
+    by_name = {name: kept.criteria.get(name, KeptThreshold(confidence=None)) for name in names}
+    kept = structs.replace(kept, criteria=by_name)
+    ids = frozenset(escalated(then, kept))
     if not ids:
         raise SetupError(
             f"All labels of {run.called} may stand: there is nothing to escalate.",
             Hint("Use another threshold: ", Given("below"), "."),
         )
-    name = checked_name(request.name or "", "the cascade")
-    return Escalation(then, whole.only(ids), whole, thresholds, name)
+    return Escalation(then, whole.only(ids), whole, kept, checked_name(request.name or "", "the cascade"))
 
 
-def _given(text: str, names: Sequence[str]) -> dict[str, KeptThreshold]:
+def _given(text: str, names: Sequence[str]) -> KeptTrust:
     """By criterion the confidence that was given. SetupError for what is none, and for one without."""
-    pairs = (
-        [each.partition("=")[::2] for each in text.split(",")] if "=" in text else [(n, text) for n in names]
-    )
+    parts = text.split(",") if "=" in text else [f"{name}={text}" for name in names]
+    given = dict(each.partition("=")[::2] for each in parts)
     found: dict[str, KeptThreshold] = {}
-    for name, number in pairs:
+    for name, number in given.items():
         with suppress(ValueError):
-            if name.strip() in names and 0 <= (confidence := float(number)) <= 1:
+            if 0 <= (confidence := float(number)) <= 1:
                 found[name.strip()] = KeptThreshold(confidence=confidence)
-    if set(found) != set(names) or len(pairs) > len(names):
-        raise SetupError(
-            Hint(Given("below"), f" is {text!r}."),
-            Hint(
-                "Give a confidence from 0 to 1, or one for each criterion: ",
-                Given("below", ",".join(f"{name}=0.9" for name in names)),
-            ),
-        )
-    return {name: found[name] for name in names}
+    if set(found) != set(names) or len(found) < len(given):
+        each = ",".join(f"{name}=0.9" for name in names)
+        how = Hint("Give a confidence from 0 to 1, or one for each criterion: ", Given("below", each))
+        raise SetupError(Hint(Given("below"), f" is {text!r}."), how)
+    return KeptTrust(target=0.0, risk=1.0, dataset="", calibration=None, criteria=found)

@@ -103,7 +103,6 @@ def prepare(
         plan, anew = yield from planned(regression, plan, request)
         fresh = fresh or anew
     if escalation is not None:
-        yield from escalation.remarks(plan)
         plan = replace(plan, name=f"escalated from run {escalation.run.id}")
     orders.check_fits(plan.identity())
     if request.save_columns and (told := remember_columns(plan.dataset)):

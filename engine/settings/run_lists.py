@@ -45,7 +45,7 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
         run.id,
         run.name,
         PartOf(run.judged, identity.items),
-        mode if run.by_a_model else f"{run.panel_word if run.panel else 'submission'}, {mode}".rstrip(", "),
+        mode if run.by_a_model else f"{run.kind_word}, {mode}".rstrip(", "),
         f"{identity.dataset_in_words}{run.sample_in_short}",
         short_name(identity.model_name),
         _moment(run.created),
