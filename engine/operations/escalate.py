@@ -48,7 +48,7 @@ class Escalation(EarlierRun):
     def cost(
         self, plan: RunPlan, found: Forecast, store: Path, cancel: CancelToken
     ) -> Generator[MeasureProgress, None, Facts]:
-        """What each judge alone takes and the cascade; `found`: of the plan, with its time."""
+        """What each model takes by itself, and the cascade; `found`: of the plan, with its time."""
         everything = replace(plan, dataset=self.whole, chosen=False, sample=None)
         alone = yield from forecast(everything, store, cancel, fresh=True)
         items, efforts = len(self.whole), self.then.judged
@@ -59,8 +59,8 @@ class Escalation(EarlierRun):
         labels = ", ".join(f"{each.labels:,} on {words(name)}" for name, each in criteria if each.labels)
         return Facts(
             [
-                (f"{self.run.called} alone", _cost(items, read, seconds)),
-                (f"{plan.model.name} alone", _cost(items, alone.tokens_to_read, all_of_it)),
+                (f"{self.run.called} only", _cost(items, read, seconds)),
+                (f"{plan.model.name} only", _cost(items, alone.tokens_to_read, all_of_it)),
                 ("cascade", _cost(items, read + found.tokens_to_read, together)),
                 *([("labels of what may stand", labels)] if labels else []),
             ]

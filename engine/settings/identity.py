@@ -264,7 +264,8 @@ class StoredRun:
     def cascade_in_words(self) -> str:
         """`run 3, else run 4 below 0.93`; empty for all others."""
         below: dict[str, list[str]] = {}
-        for name, each in self.manifest.get(CASCADE, {}).items():
+        thresholds = self.manifest.get(CASCADE, {})
+        for name, each in ((name, thresholds[name]) for name in self.identity.criteria if name in thresholds):
             at = each.get("confidence")
             by = " of agreement" if each.get("measure") == "agreement" else ""
             below.setdefault("for all" if at is None else f"below {at:.3g}{by}", []).append(words(name))

@@ -104,7 +104,7 @@ def show_forecast(
         print(f"\nTime: {found.time_in_words}.")
     if ready.escalation is not None:
         cost = show_measure("Counting", ready.escalation.cost(ready.plan, found, store, cancel))
-        print(f"\n{printed_section(Section('cost', 'Each judge alone, and the cascade', [cost]))}")
+        print(f"\n{printed_section(Section('cost', 'Cost of each model, and of the cascade', [cost]))}")
     return found
 
 
