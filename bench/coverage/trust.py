@@ -3,6 +3,7 @@ rules that look right: the lowest threshold that reached the target in the label
 threshold, the fixed sequence of binomial tests of Jung et al., and the confidence itself.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -134,10 +135,50 @@ def _binomial(world: World, agreement: FloatArray) -> bool:
     return float(binom.sf(agreement.sum() - 1, len(agreement), world.target)) <= world.risk
 
 
+def _walk(world: World, part: LabelledPart, least: int) -> float | None:
+    """From the surest label on, each one more is a test, from the first `least` on, until one fails."""
+    order = np.argsort(-part.confidence[0], kind="stable")
+    taken = None
+    for count in range(least, len(order) + 1):
+        if not _binomial(world, part.agreement[0][order[:count]]):
+            break
+        taken = float(part.confidence[0][order[count - 1]])
+    return taken
+
+
+def _least(world: World, errors: int) -> int:
+    counts = np.arange(1, 1000)
+    return int(counts[binom.cdf(errors, counts, 1 - world.target) <= world.risk][0])
+
+
+def _kunko(world: World, drawn: Drawn) -> float | None:
+    """As kunko-judge-audit 0.5.1: from the first labels on that could pass with two errors."""
+    return _walk(world, drawn.part, _least(world, 2))
+
+
+def _potato(world: World, drawn: Drawn) -> float | None:
+    """As the last tier of Potato 2.12.1: one half of the labels chooses where the other begins its walk."""
+    part, half = drawn.part, world.labels // 2
+    first, second = (
+        LabelledPart(part.confidence[:, own], part.agreement[:, own], part.instructions[own])
+        for own in (slice(half), slice(half, None))
+    )
+    least = 1.5 * _least(world, 0)
+    order = np.argsort(-first.confidence[0], kind="stable")
+    for count in range(math.ceil(least), half + 1):
+        wrong = float((1 - first.agreement[0][order[:count]]).sum())
+        if (wrong + 0.5) / (count + 1) <= (1 - world.target) / 2:
+            start = float(first.confidence[0][order[count - 1]])
+            return _walk(world, second, max(int((second.confidence[0] >= start).sum()), 1))
+    return None
+
+
 _NAIVE: Mapping[str, Rule] = {
     "the lowest that reached it": _lowest(_seen),
     "a bound at each": _lowest(_binomial),
     "binomial, in sequence": _lowest(_binomial, in_sequence=True),
+    "kunko-judge-audit's walk": _kunko,
+    "Potato's two halves": _potato,
     "confidence itself": lambda world, _: world.target,
 }
 
@@ -221,4 +262,5 @@ simulated(
         for size, labels in product(("one", "five"), (40, 100))
         for mean, slope in ((0.86, 0.25), (0.74, 0.35), (0.79, 0.0))
     ],
+    costs=5,
 )(_forecast_holds)
