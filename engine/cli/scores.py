@@ -211,5 +211,9 @@ def _report(options: argparse.Namespace) -> int:
     drawn = {name: figure.as_bytes("svg") for name, figure in made.figures.items()}
     write_whole(options.out, report_html(made, drawn).encode("utf-8"))
     print(f"Report: {options.out}")
-    measures.write_figures(options, targets, made.figures, drawn)
+    for path, (name, form) in targets.items():
+        if name in drawn:
+            write_whole(path, drawn[name] if form == "svg" else made.figures[name].as_bytes(form))
+    if options.figures:
+        print(f"Figures: {options.figures}")
     return console.DONE

@@ -21,6 +21,7 @@ from engine.report.trust import (
 )
 from engine.results.trust import Confidence
 from engine.store.run_store import RunStore
+from engine.system.files import write_whole
 
 
 def trust() -> console.Parser:
@@ -92,9 +93,10 @@ def _trust(options: argparse.Namespace) -> int:
         of_both = ([each.system for each in matched], gold, promise, confidences)
         found = trust_of(TrustRequest(*of_both, options.jointly, options.forecast), cancel)
     _write(options, found)
-    if figures:
-        figure = trust_report_figure(found.kept, systems[0].name)
-        measures.write_figures(options, figures, {TRUST_FIGURE: figure}, {})
+    figure = trust_report_figure(found.kept, systems[0].name)
+    for path, (_, form) in figures.items():
+        write_whole(path, figure.as_bytes(form))
+        print(f"Figure: {path}")
     return console.DONE
 
 

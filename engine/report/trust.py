@@ -227,20 +227,19 @@ def _draw_thresholds(
     target: float, axes: drawing.Axes, shown: tuple[str, KeptThreshold], theme: drawing.Theme
 ) -> None:
     name, taken = shown
-    known = [each for each in taken.tested if each.agreement is not None and each.agreement_interval]
-    shares = [100 * each.accepted for each in known]
-    low, high = ([100 * (each.agreement_interval or (0, 1))[end] for each in known] for end in (0, 1))
+    known = [(each, each.agreement_interval) for each in taken.tested]
+    shares = [100 * each.accepted for each, ends in known if ends]
+    low, high = ([100 * ends[end] for _, ends in known if ends] for end in (0, 1))
+    agreement = [100 * (each.agreement or 0) for each, ends in known if ends]
     axes.fill_between(shares, low, high, color=theme.judge, alpha=0.2, linewidth=0, label="95 % interval")
     # One threshold alone, as of a judge that is always as confident, is a band without a width.
     axes.vlines(shares, low, high, color=theme.judge, linewidth=0.6)
-    agreement = [100 * (each.agreement or 0) for each in known]
-    axes.plot(
-        shares, agreement, color=theme.judge, linewidth=1.4, marker="o", markersize=3, label="agreement"
-    )
+    line: dict[str, Any] = {"color": theme.judge, "marker": "o", "markersize": 3, "linewidth": 1.4}
+    axes.plot(shares, agreement, **line, label="agreement")
     axes.axhline(target, color=theme.marked, linestyle="--", linewidth=1.2, label="target")
     at = [] if taken.agreement is None else [100 * taken.agreement]
-    line: dict[str, Any] = {"linestyle": "", "marker": "D", "markersize": 6, "zorder": 3}
-    axes.plot([100 * taken.accepted] * len(at), at, color=theme.marked, **line, label="threshold taken")
+    mark: dict[str, Any] = {"color": theme.marked, "linestyle": "", "marker": "D", "zorder": 3}
+    axes.plot([100 * taken.accepted] * len(at), at, **mark, label="threshold taken")
     axes.set_title(f"{drawing.drawn_words(name)}{'' if at else ': none may stand'}", loc="left")
     axes.set_xlim(0, 105)
     axes.grid()
@@ -252,20 +251,9 @@ def trust_report_figure(kept: KeptTrust, title: str) -> drawing.ReportFigure:
         for name, taken in kept.criteria.items()
         for each in taken.tested
     ]
-    return drawing.ReportFigure(
-        partial(trust_figure, kept, title), _figure_in_words(kept), Table(_TESTED[:5], rows)
-    )
-
-
-def _figure_in_words(kept: KeptTrust) -> str:
-    found = [
-        f"{drawing.drawn_words(name)}: {percent(at.accepted)} may stand, agreement {_measured(at)[1]} %"
-        if at.agreement is not None
-        else f"{drawing.drawn_words(name)}: none may stand"
-        for name, at in kept.criteria.items()
-    ]
     shown = f"Agreement with people by the share of labels that stand; target {percent(kept.target)}."
-    return f"{shown} {'; '.join(found)}."
+    in_words = f"{shown} May stand: {kept.thresholds_in_words}."
+    return drawing.ReportFigure(partial(trust_figure, kept, title), in_words, Table(_TESTED[:5], rows))
 
 
 _SURE = {

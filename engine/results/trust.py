@@ -65,8 +65,8 @@ class KeptThreshold(msgspec.Struct, frozen=True, kw_only=True):
     def in_words(self) -> str:
         if self.confidence is None:
             return "none"
-        share, labels = percent(self.accepted), counted(self.labels, "human label", "human labels")
-        return f"from {number(self.confidence, 3)} on ({share} of all labels; by {labels})"
+        seen = f"{percent(self.agreement)} agree in {counted(self.labels, 'human label', 'human labels')}"
+        return f"from {number(self.confidence, 3)} on ({percent(self.accepted)} of all labels; {seen})"
 
     def accepts(self, judgment: Judgment) -> bool:
         return self.confidence is not None and self.measure.of(judgment) >= self.confidence

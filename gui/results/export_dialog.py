@@ -78,10 +78,10 @@ class ExportDialog(QtWidgets.QDialog):
             "With the &learning curve: calibration quality by number of labels; takes a while"
         )
         name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
-        self.accepted = QtWidgets.QCheckBox("&Only labels that may stand")
-        self.accepted.setEnabled(TRUST in run.manifest)
-        set_tip(self.accepted, _ACCEPTED)
-        name(self.accepted, "Only labels that may stand", _ACCEPTED)
+        self.only_accepted = QtWidgets.QCheckBox("&Only labels that may stand")
+        self.only_accepted.setEnabled(TRUST in run.manifest)
+        set_tip(self.only_accepted, _ACCEPTED)
+        name(self.only_accepted, "Only labels that may stand", _ACCEPTED)
         suggested = folder if form is Form.FIGURES else folder / f"{run.stem}-{_FORMS[form][1]}"
         self.field, self.status = QtWidgets.QLineEdit(str(suggested)), label("", "bad")
         self.buttons = labels.close_button(self, box.StandardButton.Cancel)
@@ -92,7 +92,7 @@ class ExportDialog(QtWidgets.QDialog):
             (self.stale, stale > 0),
             (self.with_judge, form is Form.DATASET),
             (self.with_curve, form is Form.REPORT and not run.submitted),
-            (self.accepted, form.has_labels and not run.submitted),
+            (self.only_accepted, form not in _OF_LABELS and not run.submitted),
             (self.status, False),
         ):
             part.setVisible(shown)
@@ -145,7 +145,7 @@ class ExportDialog(QtWidgets.QDialog):
         self._inside = labels.as_column(form, self.health, STRETCH, role="content", spacing=10)
         self._shown = DownScroll(self._inside)
         name(self._shown, "What is exported")
-        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve, self.accepted)
+        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve, self.only_accepted)
         where = (heading, in_row((self.field, STRETCH), browse), self.status, self.buttons)
         in_column((self._shown, STRETCH), *asked, *where, on=self, margins=None, spacing=10)
         self.start.setDefault(True)
@@ -195,14 +195,9 @@ class ExportDialog(QtWidgets.QDialog):
             self._say(f"{self._wanted.name} is there already. {again}", "warning")
             self._name_start()
             return
-        judge, stale, curve = (box.isChecked() for box in (self.with_judge, self.stale, self.with_curve))
-        what = replace(
-            self._what,
-            with_judge=judge,
-            with_stale=stale,
-            with_curve=curve,
-            accepted=self.accepted.isChecked(),
-        )
+        boxes = (self.with_judge, self.stale, self.with_curve, self.only_accepted)
+        judge, stale, curve, accepted = (box.isChecked() for box in boxes)
+        what = replace(self._what, with_judge=judge, with_stale=stale, with_curve=curve, accepted=accepted)
         self.chosen.emit(what, self._wanted)
         self.accept()
 

@@ -177,10 +177,6 @@ class Form(StrEnum):
         return self in (Form.CSV, Form.REPORT, Form.FIGURES)
 
     @property
-    def has_labels(self) -> bool:
-        return self not in (Form.REPORT, Form.FIGURES)
-
-    @property
     def has_weights(self) -> bool:
         return self in (Form.JSON, Form.REPORT)
 

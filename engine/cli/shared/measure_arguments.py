@@ -24,7 +24,6 @@ from engine.metrics.slices import SlicedMeasures, measure_slices
 from engine.operations import opening
 from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing
 from engine.ranking.weighted_scoring import SlicedWeightedScoring
-from engine.report.drawing import ReportFigure
 from engine.report.methods import Statement, bibliography, methods_latex, methods_text
 from engine.results.run_dataset import noted_of_items
 from engine.store.opening import has_store
@@ -311,18 +310,3 @@ def figure_targets(options: argparse.Namespace, names: Sequence[str]) -> dict[Pa
             "Name another folder.",
         ) from error
     return {folder / f"{name}.{form}": (name, form) for name in names for form in ("png", "svg")}
-
-
-def write_figures(
-    options: argparse.Namespace,
-    targets: Mapping[Path, tuple[str, str]],
-    figures: Mapping[str, ReportFigure],
-    drawn: Mapping[str, bytes],
-) -> None:
-    """`drawn`: those that are SVG already."""
-    for path, (name, form) in targets.items():
-        if name in figures:
-            known = drawn.get(name) if form == "svg" else None
-            files.write_whole(path, known or figures[name].as_bytes(form))
-    if options.figures:
-        print(f"Figures: {options.figures}")
