@@ -231,7 +231,7 @@ def _draw_thresholds(
     shares = [100 * each.accepted for each, ends in known if ends]
     low, high = ([100 * ends[end] for _, ends in known if ends] for end in (0, 1))
     agreement = [100 * (each.agreement or 0) for each, ends in known if ends]
-    axes.fill_between(shares, low, high, color=theme.judge, alpha=0.2, linewidth=0, label="95 % interval")
+    axes.fill_between(shares, low, high, color=theme.judge, alpha=0.25, linewidth=0, label="95 % interval")
     # One threshold alone, as of a judge that is always as confident, is a band without a width.
     axes.vlines(shares, low, high, color=theme.judge, linewidth=0.6)
     line: dict[str, Any] = {"color": theme.judge, "marker": "o", "markersize": 3, "linewidth": 1.4}
