@@ -19,7 +19,7 @@ from engine.report.trust import (
     trust_sections,
     trust_statements,
 )
-from engine.results.trust import Confidence
+from engine.results.trust import CONFIDENCES, Confidence, confidences
 from engine.store.run_store import RunStore
 from engine.system.files import write_whole
 
@@ -43,13 +43,11 @@ def trust() -> console.Parser:
         arguments.number(name, words, metavar="SHARE", kind=float, default=default)
     arguments.add_argument(
         "--confidence",
-        nargs="+",
-        choices=[*Confidence],
-        default=[Confidence.PROBABILITY],
-        metavar="MEASURE",
-        help="how sure the judge is of a label: its probability, or that times the agreement of its orders,"
-        " methods, reasoning samples and judges; of several, the one by which most may stand is taken, each"
-        " at its part of the risk: %(choices)s (%(default)s)",
+        choices=CONFIDENCES,
+        default=Confidence.PROBABILITY.value,
+        help="how sure the judge is of a label: its probability; that times the share of orders, methods,"
+        " reasoning samples and judges that agree; or the one of both by which more may stand, each at half"
+        " of the risk (%(default)s)",
     )
     arguments.flag("--jointly", "the risk is of all criteria together, not of each")
     arguments.flag(
@@ -89,9 +87,8 @@ def _trust(options: argparse.Namespace) -> int:
         for each in matched:
             measures.say_what_was_left_out(each)
         promise = Promise(options.target, options.risk, options.anytime)
-        confidences = [Confidence(each) for each in dict.fromkeys(options.confidence)]
-        of_both = ([each.system for each in matched], gold, promise, confidences)
-        found = trust_of(TrustRequest(*of_both, options.jointly, options.forecast), cancel)
+        measured = ([each.system for each in matched], gold, promise, confidences(options.confidence))
+        found = trust_of(TrustRequest(*measured, options.jointly, options.forecast), cancel)
     _write(options, found)
     figure = trust_report_figure(found.kept, systems[0].name)
     for path, (_, form) in figures.items():

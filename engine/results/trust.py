@@ -33,6 +33,15 @@ class Confidence(StrEnum):
         return probability if self is Confidence.PROBABILITY else probability * _share_alike(judgment)
 
 
+BOTH = "both"
+CONFIDENCES = (*Confidence, BOTH)
+
+
+def confidences(choice: str) -> tuple[Confidence, ...]:
+    """The measures of one of CONFIDENCES."""
+    return tuple(Confidence) if choice == BOTH else (Confidence(choice),)
+
+
 def _share_alike(judgment: Judgment) -> float:
     labels = [label for reading in judgment.raw_predictions for label in _labels_alone(reading)]
     return labels.count(judgment.preference) / len(labels) if labels else 0.0
