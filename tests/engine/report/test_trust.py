@@ -71,11 +71,13 @@ def test_the_report_has_a_section_a_figure_and_a_fact(tmp_path: Path) -> None:
     section = next(each for each in report_sheet(report).sections if each.key == TRUST_FIGURE)
     assert section.title == "Which labels may stand"
     page = report_html(report, {TRUST_FIGURE: b"<svg/>"})
-    assert "At least 85.0 % of these labels agree with people, at a risk of 10.0 % for each criterion." in page
+    assert "At least 85.0 % of these labels agree with people, at a risk of 10.0 % for each" in page
     assert "The numbers of this figure" in page
     assert report.results is not None
     fact = dict(run_facts(report.results).pairs)["labels that may stand"]
-    assert fact.startswith("safety from 0.700 on (60.0 % of all labels; 90.0 % agree in 60 human labels); rel")
+    assert fact.startswith(
+        "safety from 0.700 on (60.0 % of all labels; 90.0 % agree in 60 human labels); rel"
+    )
     other = stored_run(tmp_path / "other", GOLD, {"safety": [SURE_A] * 4, "relevance": [SURE_A] * 4})
     assert TRUST_FIGURE not in Report(evaluate(match(other, GOLD))).figures
 

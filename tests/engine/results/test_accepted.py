@@ -96,11 +96,11 @@ def test_pairs_and_annotations_are_of_accepted_labels_and_count_the_others_by_na
     before, after = (pairs.made(each, GOLD) for each in (results, accepted_only(results)))
     assert before.in_words == "2 pairs on safety; omitted: 1 tie, 1 without a label."
     assert (
-        after.in_words
-        == "1 pair on safety; omitted: 1 tie, 1 without a label, 1 whose label may not stand."
+        after.in_words == "1 pair on safety; omitted: 1 tie, 1 without a label, 1 whose label may not stand."
     )
     after.write(tmp_path / "x.jsonl")
-    assert [json.loads(line)["id"] for line in (tmp_path / "x.jsonl").read_text("utf-8").splitlines()] == ["1"]
+    lines = (tmp_path / "x.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["1"]
     made = ToolExport("alpaca-eval", tmp_path / "x.json", "safety").made(accepted_only(results), GOLD)
     assert made.in_words.endswith("; left out: 1 without a label, 1 whose label may not stand.")
     made.write(tmp_path / "x.json")
