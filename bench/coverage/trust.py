@@ -221,4 +221,5 @@ simulated(
         for size, labels in product(("one", "five"), (40, 100))
         for mean, slope in ((0.86, 0.25), (0.74, 0.35), (0.79, 0.0))
     ],
+    costs=5,
 )(_forecast_holds)

@@ -120,6 +120,9 @@ def trust_of(request: TrustRequest, cancel: CancelToken) -> Trusted:
     request.check()
     first = request.systems[0]
     names = [name for name in first.criteria if all(name in each.criteria for each in request.systems)]
+    if not names:
+        systems = listed([each.name for each in request.systems])
+        raise SetupError(f"{systems} have no criterion in common.", Hint(Step.CHOOSE_JUDGES, "."))
     tests = len(request.confidences) * (len(names) if request.jointly else 1)
     promise = replace(request.promise, risk=request.promise.risk / tests)
     found = {}
