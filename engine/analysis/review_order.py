@@ -1,7 +1,6 @@
 """The review list of a run: which of its judgments an annotator should look at first."""
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from engine.annotations.records import LOW_MARGIN, NO_LABEL, Annotation, Filters, LabelRequest, ListOrder
-from engine.core.errors import SetupError
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import (
     AnyJudgment,
@@ -26,10 +24,11 @@ from engine.data.dataset import Dataset
 from engine.data.dataset_views import sorted_places
 from engine.data.label_origins import drawn_place
 from engine.ranking.weighted_judge import normalised, weighted_winner
+from engine.results.accepted import valid_trust
 from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 from engine.results.second_order import margin as margin_of
-from engine.results.trust import kept_trust, may_stand
+from engine.results.trust import may_stand
 from engine.settings.sampling import DEFAULT_SEED
 
 
@@ -112,7 +111,8 @@ def review_rows(
     human = human_labels(results, own) if own is not None else {}
     if dataset is not None and dataset is not own:
         human |= human_labels(results, dataset)
-    contradicted, standing = _contradicted(results), _standing(results)
+    contradicted, kept = _contradicted(results), valid_trust(results)
+    standing = None if kept is None else may_stand(results, kept)
     return [
         _row(
             results, item, column[index], human, contradicted=item.item_id in contradicted, standing=standing
@@ -233,12 +233,6 @@ def _row(
         unanswered=preference is None and results.run.submitted,
         probabilities=scored.probabilities if scored else None,
     )
-
-
-def _standing(results: RunResults) -> Container[JudgmentKey] | None:
-    with suppress(SetupError):
-        return may_stand(results, kept_trust(results))
-    return None
 
 
 def _contradicted(results: RunResults) -> set[str]:

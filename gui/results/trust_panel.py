@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QCheckBox, QWidget
 
 from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.errors import EngineError, SetupError
-from gui.results import trust_jobs
-from gui.results.trust_jobs import FoundTrust
+from gui.results import fit_jobs
+from gui.results.fit_jobs import TRUST_FIGURE, FoundTrust
 from gui.widgets import labels
 from gui.widgets.fields import FlowLayout, SpinBox, narrow_box
 from gui.widgets.glossary import Topic
@@ -17,30 +17,29 @@ from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.workspace.figures import FramedPicture
 from gui.workspace.task_panel import TaskPanel
-from gui.workspace.threads import Task, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.results.run_results import RunResults
 
+TARGET, RISK = 85, 10  # in percent, as the command has them
+MEASURES = {"probability": "Probability", "agreement": "Agreement", "both": "Both"}
 _WHAT = (
     "Which labels of the judge you may keep: those of which it is so confident that they agree with people as"
     " often as you ask. This takes human labels of items that were drawn at random. Choose what you ask for"
     " before you look."
 )
-SHARES = {  # in percent, as the command has them
-    "Target": (85, "The share of labels that stand which is to agree with people"),
-    "Risk": (10, "How probable it may be that fewer of them agree"),
-}
-MEASURES = {"probability": "Probability", "agreement": "Agreement", "both": "Both"}
+_AGAIN = (
+    "“I may look again”: what is found holds at each look, as you label more, but fewer labels may stand."
+    " Without it, decide first how many labels to give, and look once."
+)
+_TARGET = "The share of labels that stand which is to agree with people"
+_RISK = "How probable it may be that fewer of them agree"
 _MEASURES = (
     "How sure the judge is: the probability of its label; that times the share of its orders, methods,"
     " reasoning samples and judges that agree; or the better of both, each at half of the risk"
-)
-_AGAIN = (
-    "“I may look again”: what is found holds at each look, as you label more, but fewer labels may stand. Without"
-    " it, decide first how many labels to give, and look once."
 )
 _FEWEST = 60  # labels: with 57 of them in agreement, all may stand by default (p = .01)
 _SUBMITTED = "This is an opened submission: it has labels and no confidence, so which may stand is not known."
@@ -57,19 +56,19 @@ class TrustPanel(QWidget):
         self._workspace = workspace
         self.found: FoundTrust | None = None
         self._of: tuple[object, ...] = ()  # of which run it is
-        self._keeping: Task | None = None
         threads, lane, fail = workspace.threads, ThreadName.MEASURE, self._refuse
-        changed = self._enable
-        self._finding = TaskPanel(threads, lane, self, self._take, failed=fail, changed=changed, at_once=True)
+        self._finding = TaskPanel(threads, lane, self, self._take, failed=fail, at_once=True)
         self._build()
         workspace.run_changed.connect(self.follow_run)
-        for signal in (workspace.gold_changed, workspace.reviewed, *self._choices):
+        changed = (self.target.valueChanged, self.risk.valueChanged, self.by.currentIndexChanged)
+        boxes = (self.jointly.toggled, self.again.toggled)
+        for signal in (workspace.gold_changed, workspace.reviewed, *changed, *boxes):
             signal.connect(self._drop)
         self.follow_run()
 
     @property
     def _run(self) -> "tuple[RunResults, Dataset] | None":
-        """The run with its items, where they say something."""
+        """The run with its items, where these are there and it has confidence."""
         run, gold = self._workspace.run, self._workspace.gold
         items = gold or (run.dataset if run is not None else None)
         return (run.results, items) if run and items and not run.results.run.submitted else None
@@ -85,36 +84,33 @@ class TrustPanel(QWidget):
         if now != self._of:
             self._of = now
             self._drop()
-        said, holds = trust_jobs.kept_in_words(results)
-        labels.show_text(self.kept, said)
-        labels.set_role(self.kept, "" if holds else "warning")
+        kept, holds = fit_jobs.kept_in_words(self._run[0]) if self._run else ("", False)
+        labels.show_text(self.kept, kept)
         self.list_button.setEnabled(holds)
-        self._enable()
 
     @Slot()
     def _drop(self) -> None:
         # What was found is of other labels, or by other wishes.
         self._finding.drop()
         run = self._workspace.run
-        lacking = run is not None and self._run is None
-        self._show(None, (_SUBMITTED if run.results.run.submitted else _NO_ITEMS) if run and lacking else "")
+        lacking = _SUBMITTED if run is not None and run.results.run.submitted else _NO_ITEMS
+        self._show(None, lacking if run is not None and self._run is None else "")
 
     @Slot()
     def find_out(self) -> None:
-        self._begin("Testing the labels …")
+        self._begin("Testing the labels …", forecasts=False)
 
     @Slot()
     def forecast(self) -> None:
         self._begin("Forecasting …", forecasts=True)
 
-    def _begin(self, text: str, forecasts: bool = False) -> None:
+    def _begin(self, text: str, forecasts: bool) -> None:
         if self._run is not None:
-            shares = {name.lower(): field.value() / 100 for name, field in self.shares.items()}
-            promise, by = {**shares, "anytime": self.again.isChecked()}, self.by.currentData()
-            jointly = self.jointly.isChecked()
-            self._finding.begin(
-                trust_jobs.find(*self._run, promise, by, jointly=jointly, forecasts=forecasts), text
-            )
+            target, risk = self.target.value() / 100, self.risk.value() / 100
+            by, jointly, anytime = self.by.currentData(), self.jointly.isChecked(), self.again.isChecked()
+            promise = {"target": target, "risk": risk, "anytime": anytime}
+            job = fit_jobs.find_trust(*self._run, by, jointly, forecasts, **promise)
+            self._finding.begin(job, text)
 
     @Slot(object)
     def _take(self, found: FoundTrust) -> None:
@@ -135,36 +131,25 @@ class TrustPanel(QWidget):
         labels.set_role(self.said, "good" if found is not None and found.stands else "warning")
         self.sheet.show_sheet(found.sheet if found is not None else None)
         self.picture.show_source(found.figure if found is not None else None)
-        self._enable()
-
-    @Slot()
-    def _enable(self) -> None:
-        run, found = self._run, self.found
-        idle = run is not None and not self._finding.busy
+        run = self._run
+        # Not otherwise while it is found out: the focus would jump from what was pressed.
         for button in (self.find_button, self.forecast_button):
-            button.setEnabled(idle)
-        self.keep_button.setEnabled(idle and found is not None and (not self._keeping or self._keeping.done))
-        items = len(run[0].judged) if run is not None else 0
-        labelled = len(found.labelled) if found is not None else 0
+            button.setEnabled(run is not None)
+        self.keep_button.setEnabled(found is not None)
+        items, labelled = len(run[0].judged) if run else 0, len(found.labelled) if found else 0
         self.label_button.setEnabled(labelled < items)
-        self._more = min((found and found.more) or _FEWEST, items)
-        self.label_button.setText(f"Label {self._more or _FEWEST:,} at ra&ndom")
+        self._more = min((found and found.more) or _FEWEST, items - labelled)
+        self.label_button.setText(f"Label {self._more:,} at ra&ndom" if self._more else "Label at ra&ndom")
 
     @Slot()
     def keep(self) -> None:
         if self._run is not None and self.found is not None:
             space = self._workspace
             space.stay()
-            job = trust_jobs.keep(space.store_path, self._run[0].run.id, self.found.kept)
-            self._keeping = task = space.threads.start(ThreadName.STORE, job, must_end=True)
+            job = fit_jobs.keep_trust(space.store_path, self._run[0].run.id, self.found.kept)
+            task = space.threads.start(ThreadName.STORE, job, must_end=True)
             task.finished.connect(space.read_run_again)
-            task.ended.connect(self._enable)
             space.failures.follow(task, "trust kept")
-            self._enable()
-
-    def _list(self, filters: Filters, said: str, order: ListOrder | None = None) -> None:
-        if self._workspace.run is not None:
-            self._workspace.show_in_review(WantedItems(self._workspace.run.id, filters, said, order))
 
     @Slot()
     def _label_at_random(self) -> None:
@@ -175,23 +160,30 @@ class TrustPanel(QWidget):
     def _list_escalated(self) -> None:
         self._list(Filters(escalated=True), _ESCALATED)
 
+    def _list(self, filters: Filters, said: str, order: ListOrder | None = None) -> None:
+        if self._workspace.run is not None:
+            self._workspace.show_in_review(WantedItems(self._workspace.run.id, filters, said, order))
+
     def _build(self) -> None:
-        self.shares = {name: _share(name, *said) for name, said in SHARES.items()}
-        self.by = narrow_box("Confidence by", 11)
+        self.target, self.risk, self.by = SpinBox(), SpinBox(), narrow_box("Confidence by", 11)
+        for field, share in ((self.target, TARGET), (self.risk, RISK)):
+            field.setRange(1, 99)
+            field.setValue(share)
+            field.setSuffix(" %")
         for value, text in MEASURES.items():
             self.by.addItem(text, value)
-        labels.name(self.by, "Confidence by", _MEASURES)
         self.jointly, self.again = QCheckBox("One risk for &all criteria"), QCheckBox("I &may look again")
         fields, buttons = FlowLayout(gap=10), FlowLayout()
-        named = {**self.shares, "Confidence by": self.by}
-        rows = [
-            labels.as_row(labels.label(name, wrap=False), each, spacing=6) for name, each in named.items()
-        ]
-        for part in (*rows, self.jointly, self.again):
+        named = {"Target": (self.target, _TARGET), "Risk": (self.risk, _RISK)}
+        parts: list[QWidget] = [self.jointly, self.again]
+        for place, (name, (each, what)) in enumerate(
+            {**named, "Confidence by": (self.by, _MEASURES)}.items()
+        ):
+            labels.name(each, name, what)
+            parts.insert(place, labels.as_row(labels.label(name, wrap=False), each, spacing=6))
+        for part in parts:
             part.setMinimumHeight(self.by.sizeHint().height())  # of one line
             fields.addWidget(part)
-        shares = (field.valueChanged for field in self.shares.values())
-        self._choices = (*shares, self.by.currentIndexChanged, self.jointly.toggled, self.again.toggled)
         made = [
             labels.button(text, do, text.replace("&", ""), what)
             for text, do, what in (
@@ -203,11 +195,7 @@ class TrustPanel(QWidget):
                     "List unlabelled items of a random sample in Review",
                 ),
                 ("&Keep", self.keep, "Keep the thresholds with the run, for exports and Review"),
-                (
-                    "Escalate&d",
-                    self._list_escalated,
-                    "List the items in Review that may not stand by what is kept",
-                ),
+                ("Escalate&d", self._list_escalated, "List in Review what may not stand by what is kept"),
             )
         ]
         self.find_button, self.forecast_button, self.label_button, self.keep_button, self.list_button = made
@@ -215,18 +203,9 @@ class TrustPanel(QWidget):
             buttons.addWidget(button)
         self.find_button.setProperty("role", "main")
         labels.guard(self.keep_button)
-        self.kept, self.said, self.sheet = labels.label(""), labels.label(""), SheetView()
-        self.picture = FramedPicture(self._workspace, "trust", "Agreement of the labels that may stand")
+        self.said, self.kept, self.sheet = labels.label(""), labels.hint(""), SheetView()
+        self.picture = FramedPicture(self._workspace, TRUST_FIGURE, "Agreement of the labels that may stand")
         asked = (headed("Trust", Topic.TRUST), labels.hint(_WHAT), fields, labels.hint(_AGAIN), buttons)
         first = labels.panel(*asked, self._finding.line, self.said, self.kept)
-        parts = (first, self.picture, self.sheet, labels.STRETCH)
-        labels.in_column(*parts, on=self, margins=(0, 0, 6, 0), spacing=10)
-
-
-def _share(name: str, share: int, what: str) -> SpinBox:
-    field = SpinBox()
-    field.setRange(1, 99)
-    field.setValue(share)
-    field.setSuffix(" %")
-    labels.name(field, name, what)
-    return field
+        below = (first, self.picture, self.sheet, labels.STRETCH)
+        labels.in_column(*below, on=self, margins=(0, 0, 6, 0), spacing=10)
