@@ -1,6 +1,6 @@
 """Which labels of the open run may stand, by human labels of a random part; kept with it; the others."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QWidget
@@ -108,7 +108,7 @@ class TrustPanel(QWidget):
         if self._run is not None:
             target, risk = self.target.value() / 100, self.risk.value() / 100
             by, jointly, anytime = self.by.currentData(), self.jointly.isChecked(), self.again.isChecked()
-            promise = {"target": target, "risk": risk, "anytime": anytime}
+            promise: dict[str, Any] = {"target": target, "risk": risk, "anytime": anytime}
             job = fit_jobs.find_trust(*self._run, by, jointly, forecasts, **promise)
             self._finding.begin(job, text)
 
