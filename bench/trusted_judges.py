@@ -1,10 +1,11 @@
 """Which labels of real judges may stand: PandaLM's 999 pairs, labelled by three people, judged by GPT-3.5 and
-PandaLM-7B as a jury, calibrated on so many labels drawn at random, of which the same decide what may stand.
+PandaLM-7B as a jury, by so many labels drawn at random.
 
-    python -m bench.trusted_judges FOLDER [--draws N] [--target T]
+    python -m bench.trusted_judges FOLDER [--draws N] [--target T] [--calibrated]
 
 FOLDER has human/pandalm.jsonl and ranking/pandalm_systems.tsv. Printed: the share that may stand, their true
-agreement with the people of all 999, and in how many draws that was below the target.
+agreement with the people of all 999, and in how many draws that was below the target. `--calibrated`: the
+jury is calibrated on the same labels, with the lengths of the responses.
 """
 
 import argparse
@@ -42,6 +43,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--draws", type=int, default=60)
     parser.add_argument("--target", type=float, default=0.75)
+    parser.add_argument("--calibrated", action="store_true")
     asked = parser.parse_args()
     with (asked.folder / "ranking" / "pandalm_systems.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
@@ -51,7 +53,10 @@ def main() -> int:
     promise = Promise(asked.target)
     print(f"target {asked.target:g}, risk {promise.risk:g}, {asked.draws} draws")
     for labels in _LABELS:
-        found = [_trusted(rows, texts, jury, labels, promise, seed) for seed in range(asked.draws)]
+        found = [
+            _trusted(rows, texts, jury, labels, promise, seed, asked.calibrated)
+            for seed in range(asked.draws)
+        ]
         shares, agreements = np.array(found).T
         stands = shares > 0
         below = float(np.mean(stands & (agreements < asked.target)))
@@ -99,12 +104,15 @@ def _trusted(
     labels: int,
     promise: Promise,
     seed: int,
+    is_calibrated: bool,
 ) -> tuple[float, float]:
     """The share that may stand, and its true agreement."""
     drawn = np.random.default_rng(seed).choice([row["id"] for row in rows], labels, replace=False)
     gold = _dataset(rows, texts, frozenset(drawn.tolist()))
-    fitted = calibrate_run(match(system_of_run(jury), gold), wishes=Wishes(lengths=True))
-    judged = jury.calibrated(fitted.calibration)
+    judged = jury
+    if is_calibrated:
+        fitted = calibrate_run(match(system_of_run(jury), gold), wishes=Wishes(lengths=True))
+        judged = jury.calibrated(fitted.calibration)
     try:
         trusted = trust_of(TrustRequest([system_of_run(judged)], gold, promise), CancelToken())
     except SetupError:  # the drawn labels look as if they had been picked
