@@ -16,7 +16,7 @@ from scipy.stats import binom
 from bench.coverage.claims import Kind, Promise, at_most, simulated
 from engine.core.numeric import FloatArray, IntArray
 from engine.metrics import trust
-from engine.metrics.trust import Judged, LabelledPart, Trust
+from engine.metrics.trust import JudgedConfidence, Trust, TrustSample
 
 _JUDGED = 3000
 _ALIKE = 0.25  # the intraclass correlation of agreement in PandaLM's labels is .245
@@ -61,9 +61,9 @@ class World(Kind):
 class Drawn(NamedTuple):
     """`chance`: that each judge agrees on each judged item, shape (judges, items)."""
 
-    judged: Judged
+    judged: JudgedConfidence
     chance: FloatArray
-    part: LabelledPart
+    part: TrustSample
 
     @property
     def confidence(self) -> FloatArray:
@@ -94,8 +94,8 @@ def _draw(world: World, random: np.random.Generator) -> Drawn:
         sure = chance if world.second else confidence
         rows.append((sure, chance, (random.random(world.labels) < own).astype(np.float64)))
     confidence, chance, agreement = (np.array(each) for each in zip(*rows, strict=True))
-    part = LabelledPart(confidence[:, labelled], agreement, groups[labelled].tolist())
-    return Drawn(Judged(confidence, groups.tolist()), chance, part)
+    part = TrustSample(confidence[:, labelled], agreement, groups[labelled].tolist())
+    return Drawn(JudgedConfidence(confidence, groups.tolist()), chance, part)
 
 
 Rule = Callable[[World, Drawn], float | None]
@@ -104,7 +104,7 @@ Rule = Callable[[World, Drawn], float | None]
 def _ours(world: World, drawn: Drawn) -> float | None:
     part = drawn.part
     for labels in range(world.looks or world.labels, world.labels + 1, world.looks or world.labels):
-        seen = LabelledPart(
+        seen = TrustSample(
             part.confidence[:, :labels], part.agreement[:, :labels], part.instructions[:labels]
         )
         taken = Trust.of(drawn.judged, seen, world.promise).taken
@@ -135,7 +135,7 @@ def _binomial(world: World, agreement: FloatArray) -> bool:
     return float(binom.sf(agreement.sum() - 1, len(agreement), world.target)) <= world.risk
 
 
-def _walk(world: World, part: LabelledPart, least: int) -> float | None:
+def _walk(world: World, part: TrustSample, least: int) -> float | None:
     """From the surest label on, each one more is a test, from the first `least` on, until one fails."""
     order = np.argsort(-part.confidence[0], kind="stable")
     taken = None
@@ -160,7 +160,7 @@ def _potato(world: World, drawn: Drawn) -> float | None:
     """As the last tier of Potato 2.12.1: one half of the labels chooses where the other begins its walk."""
     part, half = drawn.part, world.labels // 2
     first, second = (
-        LabelledPart(part.confidence[:, own], part.agreement[:, own], part.instructions[own])
+        TrustSample(part.confidence[:, own], part.agreement[:, own], part.instructions[own])
         for own in (slice(half), slice(half, None))
     )
     least = 1.5 * _least(world, 0)

@@ -13,7 +13,7 @@ from importlib import import_module
 
 import numpy as np
 
-from engine.metrics.trust import Judged, LabelledPart, Promise, Trust
+from engine.metrics.trust import JudgedConfidence, Promise, Trust, TrustSample
 
 _LABELS, _JUDGED = 200, 2000
 
@@ -30,8 +30,8 @@ def main() -> int:
         confidence = random.random(_JUDGED)
         drawn = random.choice(_JUDGED, _LABELS, replace=False)
         agreement = (random.random(_LABELS) < 0.65 + 0.3 * confidence[drawn]).astype(np.float64)
-        part = LabelledPart(confidence[None, drawn], agreement[None], drawn.tolist())
-        ours = Trust.of(Judged(confidence[None], list(range(_JUDGED))), part, promise)
+        part = TrustSample(confidence[None, drawn], agreement[None], drawn.tolist())
+        ours = Trust.of(JudgedConfidence(confidence[None], list(range(_JUDGED))), part, promise)
         risks, counts, found = [], [], []
         for each in ours.thresholds:
             if each.level is not None and each.agreement is not None:

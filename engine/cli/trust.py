@@ -2,6 +2,7 @@
 
 import argparse
 
+from engine.analysis.trust import Trusted, TrustRequest, trust_of
 from engine.annotations.records import LabelSourceKind
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
@@ -11,10 +12,16 @@ from engine.core.tables import Sheet
 from engine.metrics.matching import match_items_together, told_apart
 from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations.opening import check_store
-from engine.operations.trust import Trusted, TrustRequest, trust_of
-from engine.report.trust import trust_json, trust_sections
-from engine.results.trust import CONFIDENCES, Confidence, confidences
+from engine.report.trust import (
+    TRUST_FIGURE,
+    trust_json,
+    trust_report_figure,
+    trust_sections,
+    trust_statements,
+)
+from engine.results.trust import CONFIDENCES, ConfidenceMeasure, confidences
 from engine.store.run_store import RunStore
+from engine.system.files import write_whole
 
 
 def trust() -> console.Parser:
@@ -37,7 +44,7 @@ def trust() -> console.Parser:
     arguments.add_argument(
         "--confidence",
         choices=CONFIDENCES,
-        default=Confidence.PROBABILITY.value,
+        default=ConfidenceMeasure.PROBABILITY.value,
         help="how sure the judge is of a label: its probability; that times the share of orders, methods,"
         " reasoning samples and judges that agree; or the one of both by which more may stand, each at half"
         " of the risk (%(default)s)",
@@ -52,13 +59,17 @@ def trust() -> console.Parser:
     arguments.flag("--keep", "keep the thresholds with the run, for exports, Review and judge --escalate")
     arguments.file("--json", "the same numbers as JSON")
     shared.add_table_files(arguments)
+    measures.add_methods(arguments)
+    arguments.file("--figures", "also write the figure, as PNG and SVG", metavar="DIR")
     arguments.store()
     return arguments
 
 
 def _trust(options: argparse.Namespace) -> int:
     words = [word for word in (options.system, options.then) if word is not None]
-    written = {"--json": options.json, **shared.table_targets(options)}
+    figures = measures.figure_targets(options, [TRUST_FIGURE])
+    written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
+    written |= {f"--figures {path.name}": path for path in figures}
     measures.check_measure_outputs(options, written, words)
     if options.keep and (options.then is not None or not options.system.isdecimal()):
         raise SetupError("--keep is for one run.", "Remove it, or name the id of a run alone.")
@@ -79,6 +90,10 @@ def _trust(options: argparse.Namespace) -> int:
         measured = ([each.system for each in matched], gold, promise, confidences(options.confidence))
         found = trust_of(TrustRequest(*measured, options.jointly, options.forecast), cancel)
     _write(options, found)
+    figure = trust_report_figure(found.kept, systems[0].name)
+    for path, (_, form) in figures.items():
+        write_whole(path, figure.as_bytes(form))
+        print(f"Figure: {path}")
     return console.DONE
 
 
@@ -88,6 +103,7 @@ def _write(options: argparse.Namespace, found: Trusted) -> None:
     shared.write_json_file(options, "Trust", {"systems": names, **trust_json(found)})
     sheet = Sheet(title, trust_sections(found))
     shared.write_table_files(options, "trust", sheet)
+    measures.write_methods(options, "trust", trust_statements(found))
     console.print_sheet(sheet)
     if options.keep:
         with RunStore(check_store(options.store)) as store:

@@ -74,6 +74,9 @@ ALEXANDARI = Reference("alexandari2020maximum", "Alexandari, Kundaje and Shrikum
 COHEN = Reference("cohen1960coefficient", "Cohen")
 BERGER = Reference("berger1982multiparameter", "Berger")
 LIN = Reference("lin2004rouge", "Lin")
+JUNG = Reference("jung2024trust", "Jung, Brahman and Choi")
+WAUDBY_SMITH = Reference("waudbysmith2024estimating", "Waudby-Smith and Ramdas")
+WIENS = Reference("wiens2005fallback", "Wiens and Dmitrienko")
 ZHANG = Reference("zhang2020bertscore", "Zhang and others")
 
 _EXAMPLES = "labelled examples, SHA-256"

@@ -15,6 +15,7 @@ from engine.metrics.accuracy import Accuracy, LabelCounts, accuracy_by_method, c
 from engine.metrics.intervals import Interval, cost_of_choosing
 from engine.models.model_file import ModelFile, read_model_file
 from engine.report import columns
+from engine.results.accepted import valid_trust
 from engine.results.run_results import ALL_METHODS, RunResults
 from engine.results.second_order import read_in_words
 from engine.settings import identity as stored
@@ -52,13 +53,16 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
     if results.overrides and results.source != LAST:
         by_whom = f"{by_whom} (the labels used: {results.source.in_words})"
     made, overridden = stored_facts(run, questions), ("human overrides", by_whom)
+    kept = valid_trust(results)
+    stand = [("labels that may stand", f"{kept.thresholds_in_words}: {kept.in_words}")] if kept else []
     if run.submitted:
         return Facts([*made, ("joined", results.joined_in_words), overridden])
     fitted = f"{calibration.hash}, fitted {results.calibrated_in_words}" if calibration else "none"
     shortened = sum(item.shortening is not None for item in results.judged)
     read = [] if run.panel else [("read in", read_in_words(results))]
     cut = [] if run.panel else [("items shortened", f"{shortened:,}")]
-    return Facts([*made, ("calibration", fitted), *read, overridden, *cut, *effort_facts(results.judged)])
+    of_labels = ("calibration", fitted), *stand, *read, overridden, *cut
+    return Facts([*made, *of_labels, *effort_facts(results.judged)])
 
 
 def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:

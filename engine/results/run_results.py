@@ -81,7 +81,7 @@ class RunResults:
     annotations, by `source`: whose labels count. `reviews`: all that annotators said of it. `notes`: all that
     was noted of its items, the oldest first, by the hash of their content. A label or explanation is
     effective where it is an annotator's, or the model's own and no annotator's stands in its place. For an
-    opened submission the model is whoever made it. `whole`: of all items, where these are some of them.
+    opened submission the model is whoever made it. `whole`: of all items and labels, where these are some.
     """
 
     run: StoredRun

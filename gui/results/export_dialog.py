@@ -14,7 +14,7 @@ from engine.annotations.records import LAST
 from engine.core.errors import EngineError, Hint, SetupError, Step
 from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
-from engine.settings.identity import RunKind
+from engine.settings.identity import TRUST, RunKind
 from engine.settings.run_lists import of_what
 from gui.results import export_jobs
 from gui.results.export_jobs import Exported, Form, Written, look_at_target
@@ -38,6 +38,7 @@ _FORMS = {  # what each is called, how its file's name ends, which files can be 
     Form.FIGURES: ("figures", "", ""),
 }
 _MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
+_ACCEPTED = "Leave out labels below the thresholds that are kept with the run: see Trust on Results"
 _WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
 
@@ -77,6 +78,10 @@ class ExportDialog(QtWidgets.QDialog):
             "With the &learning curve: calibration quality by number of labels; takes a while"
         )
         name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
+        self.only_accepted = QtWidgets.QCheckBox("&Only labels that may stand")
+        self.only_accepted.setEnabled(TRUST in run.manifest)
+        set_tip(self.only_accepted, _ACCEPTED)
+        name(self.only_accepted, "Only labels that may stand", _ACCEPTED)
         suggested = folder if form is Form.FIGURES else folder / f"{run.stem}-{_FORMS[form][1]}"
         self.field, self.status = QtWidgets.QLineEdit(str(suggested)), label("", "bad")
         self.buttons = labels.close_button(self, box.StandardButton.Cancel)
@@ -87,6 +92,7 @@ class ExportDialog(QtWidgets.QDialog):
             (self.stale, stale > 0),
             (self.with_judge, form is Form.DATASET),
             (self.with_curve, form is Form.REPORT and not run.submitted),
+            (self.only_accepted, form not in _OF_LABELS and not run.submitted),
             (self.status, False),
         ):
             part.setVisible(shown)
@@ -139,7 +145,7 @@ class ExportDialog(QtWidgets.QDialog):
         self._inside = labels.as_column(form, self.health, STRETCH, role="content", spacing=10)
         self._shown = DownScroll(self._inside)
         name(self._shown, "What is exported")
-        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve)
+        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve, self.only_accepted)
         where = (heading, in_row((self.field, STRETCH), browse), self.status, self.buttons)
         in_column((self._shown, STRETCH), *asked, *where, on=self, margins=None, spacing=10)
         self.start.setDefault(True)
@@ -189,8 +195,9 @@ class ExportDialog(QtWidgets.QDialog):
             self._say(f"{self._wanted.name} is there already. {again}", "warning")
             self._name_start()
             return
-        judge, stale, curve = (box.isChecked() for box in (self.with_judge, self.stale, self.with_curve))
-        what = replace(self._what, with_judge=judge, with_stale=stale, with_curve=curve)
+        boxes = (self.with_judge, self.stale, self.with_curve, self.only_accepted)
+        judge, stale, curve, accepted = (box.isChecked() for box in boxes)
+        what = replace(self._what, with_judge=judge, with_stale=stale, with_curve=curve, accepted=accepted)
         self.chosen.emit(what, self._wanted)
         self.accept()
 

@@ -19,7 +19,7 @@ from engine.report.run import method_sections, run_facts
 from engine.results.calibration import Calibration, judge_of_run
 from engine.results.exports import as_json, write_results_csv
 from engine.results.run_results import RunResults, load_results
-from engine.results.trust import Confidence, KeptThreshold, KeptTrust
+from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
 from engine.settings.identity import EXAMPLES_SHOWN
 from engine.store.run_store import RunStore
 from tests.judged import GOOD, SURE_A, SURE_B, SURE_GOOD, A, B, Columns, Probabilities, dataset, judged_run
@@ -104,7 +104,7 @@ def test_a_criterion_of_which_nothing_may_stand_is_all_the_second_ones(tmp_path:
     assert labels(made) == [A, B, GOOD, B]  # 0: whatever the first has a label for
     assert labels(made, "relevance") == [B] * 4
     assert made.results.run.cascade_in_words == "run 1, else run 2 below 0 on safety, for all on relevance"
-    by_agreement = KeptThreshold(confidence=0.8, measure=Confidence.AGREEMENT)
+    by_agreement = KeptThreshold(confidence=0.8, measure=ConfidenceMeasure.AGREEMENT)
     made = make_cascade(*judges, replaced(EIGHT_TENTHS, relevance=by_agreement), FOUR)
     said = "below 0.8 on safety, below 0.8 of agreement on relevance"
     assert made.results.run.cascade_in_words == f"run 1, else run 2 {said}"
