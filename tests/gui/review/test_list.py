@@ -18,9 +18,11 @@ from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, JudgmentKey, Origin
 from engine.results.health import run_health
+from engine.store.run_store import RunStore
 from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE_ORDERS, UNCERTAINTY, Search
 from gui.widgets.theme import DARK, LIGHT, Colours
 from gui.workspace.workspace import Workspace
+from tests.kept_trust import kept_trust_of
 from tests.gui.review.steps import HOSTILE, Open, Page, judge_hostile_items, pick, wanted_elsewhere
 
 A, B, GOOD, BAD = Preference
@@ -75,6 +77,35 @@ def test_filters_that_are_folded_away_are_said_and_ended_one_by_one(page: Page) 
     page.listing(filters.chips["flipped"].click)
     page.listing(page.reviewer.blind_button.click)
     assert (said(page), filters.clear_all.isVisible(), page.list.shown) == ([], False, 30)
+
+
+def test_what_may_not_stand_is_counted_listed_also_blind_and_stands_once_a_person_labelled_it(
+    store: Path, open_page: Open
+) -> None:
+    kept = kept_trust_of({"safety": 0.9, "relevance": None})
+    with RunStore(store) as opened:
+        kept.keep(opened, 1)
+    page = open_page()
+    chip, filters = page.list.filters.chips["escalated"], page.list.filters
+    assert chip.text() == "Escalated: 30"  # on most criteria nothing may stand
+    page.listing(lambda: pick(filters.criterion, "safety"))
+    of_run = page.run.results.judgments["safety"]
+    expected = {
+        each.item_id
+        for each in of_run
+        if isinstance(each, Judgment) and not kept.criteria["safety"].accepts(each)
+    }
+    assert 0 < len(expected) < 30
+    page.listing(chip.click)
+    assert (listed(page), chip.text()) == (expected, f"Escalated: {len(expected)}")
+    page.listing(page.reviewer.blind_button.click)
+    assert (listed(page), said(page)) == (expected, [f"Escalated: {len(expected)}  ×"])
+    page.say("A")
+    page.until(lambda: chip.text() == f"Escalated: {len(expected) - 1}")
+    page.listing(page.list.list_again)
+    assert len(listed(page)) == len(expected) - 1
+    page.listing(filters.active[chip].click)
+    assert page.list.shown == 30
 
 
 def test_a_set_of_filters_is_listed_said_and_left_by_another_filter(page: Page) -> None:
