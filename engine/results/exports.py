@@ -50,7 +50,7 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
         human = {item.id: item.gold for item in dataset.same_items(results.content_hashes)}
         beside = cells_beside(dataset, human)
     columns, part = results.judgments.items(), random_part(results.reviews)
-    standing = _Standing(results)
+    standing = _TrustFields(results)
     return {
         "run": run_json(results),
         "health": run_health(results.whole or results).as_json(),
@@ -70,7 +70,7 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     }
 
 
-class _Standing:
+class _TrustFields:
     """Which labels may stand, where that is kept with a run; else nothing, and no column either."""
 
     def __init__(self, results: RunResults) -> None:
@@ -266,7 +266,7 @@ def write_results_csv(
     JSON object with their names as keys.
     """
     dataset = dataset if dataset is not None else gold
-    standing = _Standing(results)
+    standing = _TrustFields(results)
     own, columns = (*RUN_COLUMNS, *standing.columns), tuple[str, ...]()
     cells = None
     if dataset is not None:
