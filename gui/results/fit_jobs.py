@@ -146,9 +146,9 @@ def find_trust(
     """By labels of annotators on the run and those of `items`. `by`: one of CONFIDENCES; `how`: `jointly` and
     `forecasts` of TrustRequest; `promise`: what Promise takes. SetupError where no label counts.
     """
+    from engine.analysis.trust import TrustRequest, trust_of
     from engine.metrics.matching import match_items, system_of_run
     from engine.metrics.trust import Promise
-    from engine.operations.trust import TrustRequest, trust_of
     from engine.ranking.labelled_part import labelled_already, labelled_part
     from engine.report.trust import trust_report_figure, trust_sections
     from engine.results.trust import confidences

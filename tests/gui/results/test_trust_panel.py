@@ -9,12 +9,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
+from engine.analysis.trust import TrustRequest, trust_of
 from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.events import CancelToken
 from engine.data.dataset import load_dataset
 from engine.metrics import trust
 from engine.metrics.matching import system_of_run
-from engine.operations.trust import TrustRequest, trust_of
 from engine.results.completeness import open_submission
 from engine.results.trust import CONFIDENCES, kept_trust
 from engine.store.run_store import RunStore
@@ -63,7 +63,7 @@ def test_what_may_stand_is_found_shown_kept_and_the_rest_listed(
     assert panel.found.stands
     assert re.match(r"Labels that may stand: [\d.]+ % on ", said)
     assert panel.sheet.section("thresholds") is not None
-    qtbot.waitUntil(lambda: panel.picture.view.isVisible())
+    qtbot.waitUntil(panel.picture.view.isVisible)
     with qtbot.waitSignal(space.run_changed):
         click(panel.keep_button)
     assert kept_trust(space.run.results) == by_engine.kept

@@ -22,8 +22,8 @@ from engine.store.run_store import RunStore
 from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE_ORDERS, UNCERTAINTY, Search
 from gui.widgets.theme import DARK, LIGHT, Colours
 from gui.workspace.workspace import Workspace
-from tests.kept_trust import kept_trust_of
 from tests.gui.review.steps import HOSTILE, Open, Page, judge_hostile_items, pick, wanted_elsewhere
+from tests.kept_trust import kept_trust_of
 
 A, B, GOOD, BAD = Preference
 
