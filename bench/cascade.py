@@ -104,7 +104,7 @@ def _kills(asked: argparse.Namespace, folder: Path) -> int:
 
     chance, model, store = random.Random(asked.seed), folder / "random.gguf", folder / "killed.sqlite"
     FAMILIES["chatml"](model)
-    _judge(store, "--model", "demo", demo_dataset(), "--items", 2 * asked.kills)
+    _judge(store, "--model", "demo", demo_dataset(), "--items", asked.kills)
     whole = folder / "whole.sqlite"
     shutil.copy(store, whole)
     words = ("--model", model, "--escalate", 1, "--below", 1)

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
+from msgspec import structs
 
 from engine.core.codec import record_or
 from engine.core.errors import Given, Hint, SetupError, Step
@@ -89,16 +90,19 @@ class CriterionTrust:
 
     @property
     def kept(self) -> KeptThreshold:
-        if self.taken is None:
+        tested = tuple(self._kept(each) for each in self.trust.thresholds) if self.trust else ()
+        return structs.replace(self._kept(self.taken), tested=tested)
+
+    def _kept(self, at: Threshold | None) -> KeptThreshold:
+        if at is None:
             return KeptThreshold(confidence=None)
-        agreement = self.taken.agreement
         return KeptThreshold(
-            confidence=self.taken.confidence,
+            confidence=at.confidence,
             measure=self.confidence,
-            accepted=self.taken.accepted,
-            agreement=agreement.value if agreement else None,
-            agreement_interval=agreement.ends if agreement else None,
-            labels=self.taken.labels,
+            accepted=at.accepted,
+            agreement=at.agreement.value if at.agreement else None,
+            agreement_interval=at.agreement.ends if at.agreement else None,
+            labels=at.labels,
         )
 
 

@@ -38,7 +38,8 @@ class _InTurn(PanelJudge):
     def raw_predictions(self, item_id: str, criterion: str) -> Iterator[RawPrediction]:
         judgment = self.decided.get(JudgmentKey(item_id, criterion))
         if isinstance(judgment, Judgment):
-            tie = judgment.probabilities.count(max(judgment.probabilities)) > 1
+            *_, second, likeliest = sorted(judgment.probabilities)
+            tie = second >= likeliest * (1 - _AHEAD)
             ahead = [_AHEAD * (tie and label is judgment.preference) for label in PREFERENCES]
             logs = (math.log(max(each, sys.float_info.min)) for each in judgment.probabilities)  # 0 has none
             a, b, good, bad = map(sum, zip(logs, ahead, strict=True))

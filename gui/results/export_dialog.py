@@ -14,7 +14,7 @@ from engine.annotations.records import LAST
 from engine.core.errors import EngineError, Hint, SetupError, Step
 from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
-from engine.settings.identity import TRUST, RunKind
+from engine.settings.identity import TRUST
 from engine.settings.run_lists import of_what
 from gui.results import export_jobs
 from gui.results.export_jobs import Exported, Form, Written, look_at_target
@@ -37,7 +37,7 @@ _FORMS = {  # what each is called, how its file's name ends, which files can be 
     Form.REPORT: ("report", "report.html", "HTML pages (*.html)"),
     Form.FIGURES: ("figures", "", ""),
 }
-_MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
+_MODEL = {"run": "Model", "submission": "Submission", "jury": "Jury", "cascade": "Cascade"}
 _ACCEPTED = "Leave out labels below the thresholds that are kept with the run: see Trust on Results"
 _WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
@@ -133,7 +133,7 @@ class ExportDialog(QtWidgets.QDialog):
             form.addRow(label(title, "hint", wrap=False), shown)
         identity = self._what.whole.run.identity
         set_tip(self.facts["Dataset"], str(identity.dataset_path))
-        set_tip(self.facts[_MODEL[identity.kind]], str(identity.model_path))
+        set_tip(self.facts[_MODEL[self._what.whole.run.kind_word]], str(identity.model_path))
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the suggested folder")
         self.field.textEdited.connect(self._follow_name)
@@ -228,7 +228,7 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     made, done = ("opened", "answered") if run.submitted else ("made", "judged")
     yield "Run", f"{run.title}, {made} {run.created.astimezone():%Y-%m-%d %H:%M}"
     yield "Dataset", short_name(identity.dataset_path.name)
-    yield _MODEL[identity.kind], short_name(identity.model_name)
+    yield _MODEL[run.kind_word], short_name(identity.model_name)
     completed = identity.items - run.judged - results.left
     by_annotators = f", {completed:,} labelled by annotators" if completed else ""
     yield "Items", f"{run.judged:,} of {identity.items:,} {done}{by_annotators}"

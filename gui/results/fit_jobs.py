@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, percent, words
 from engine.core.tables import Section, Sentences, Sheet, Tone
+from engine.settings.identity import TRUST
 from gui.results.export_jobs import figure_source
 from gui.widgets.notice import problem_of
 from gui.workspace.figures import FigureSource
@@ -181,9 +182,11 @@ def keep_trust(_control: JobControl, store_path: Path, run_id: int, kept: "KeptT
 
 
 def kept_in_words(results: "RunResults") -> tuple[str, bool]:
-    """Which labels of a run may stand by what is kept with it, or why that is not known; whether it is."""
+    """Which labels may stand by what is kept with a run, or why that does not hold; whether it does."""
     from engine.results.trust import kept_trust
 
+    if TRUST not in results.run.manifest:
+        return "", False
     try:
         kept = kept_trust(results)
     except SetupError as error:

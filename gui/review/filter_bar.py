@@ -249,7 +249,8 @@ class FilterBar(QWidget):
 
     def show_run(self, review: Review, run: StoredRun | None) -> None:
         self._fill_criteria(review.criteria, self.criterion.currentData())
-        self._labelled, self._of_jury = review.labelled, run is not None and run.panel
+        self._labelled = review.labelled
+        self._of_jury = run is not None and run.deciding_together > 0
         self._sure = run is not None and not run.submitted  # it says how sure it is of its labels
         self.seed.show_seed(review.seed)
         self._fill_orders(self.order.currentData())
