@@ -17,6 +17,7 @@ from statistics import fmean
 import numpy as np
 import pyarrow as pa
 
+from engine.analysis.trust import TrustRequest, trust_of
 from engine.calibration.jury import make_jury
 from engine.calibration.run_calibration import Wishes, calibrate_run
 from engine.core.errors import SetupError
@@ -27,7 +28,6 @@ from engine.data.dataset import Dataset
 from engine.data.submission import Submission, SubmissionRow
 from engine.metrics.matching import System, match, system_of_run
 from engine.metrics.trust import Promise
-from engine.operations.trust import TrustRequest, trust_of
 from engine.results.run_results import RunResults
 from engine.results.trust import may_stand
 

@@ -3,6 +3,7 @@ rules that look right: the lowest threshold that reached the target in the label
 threshold, the fixed sequence of binomial tests of Jung et al., and the confidence itself.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
@@ -15,7 +16,7 @@ from scipy.stats import binom
 from bench.coverage.claims import Kind, Promise, at_most, simulated
 from engine.core.numeric import FloatArray, IntArray
 from engine.metrics import trust
-from engine.metrics.trust import Judged, LabelledPart, Trust
+from engine.metrics.trust import JudgedConfidence, Trust, TrustSample
 
 _JUDGED = 3000
 _ALIKE = 0.25  # the intraclass correlation of agreement in PandaLM's labels is .245
@@ -60,9 +61,9 @@ class World(Kind):
 class Drawn(NamedTuple):
     """`chance`: that each judge agrees on each judged item, shape (judges, items)."""
 
-    judged: Judged
+    judged: JudgedConfidence
     chance: FloatArray
-    part: LabelledPart
+    part: TrustSample
 
     @property
     def confidence(self) -> FloatArray:
@@ -93,8 +94,8 @@ def _draw(world: World, random: np.random.Generator) -> Drawn:
         sure = chance if world.second else confidence
         rows.append((sure, chance, (random.random(world.labels) < own).astype(np.float64)))
     confidence, chance, agreement = (np.array(each) for each in zip(*rows, strict=True))
-    part = LabelledPart(confidence[:, labelled], agreement, groups[labelled].tolist())
-    return Drawn(Judged(confidence, groups.tolist()), chance, part)
+    part = TrustSample(confidence[:, labelled], agreement, groups[labelled].tolist())
+    return Drawn(JudgedConfidence(confidence, groups.tolist()), chance, part)
 
 
 Rule = Callable[[World, Drawn], float | None]
@@ -103,7 +104,7 @@ Rule = Callable[[World, Drawn], float | None]
 def _ours(world: World, drawn: Drawn) -> float | None:
     part = drawn.part
     for labels in range(world.looks or world.labels, world.labels + 1, world.looks or world.labels):
-        seen = LabelledPart(
+        seen = TrustSample(
             part.confidence[:, :labels], part.agreement[:, :labels], part.instructions[:labels]
         )
         taken = Trust.of(drawn.judged, seen, world.promise).taken
@@ -134,10 +135,50 @@ def _binomial(world: World, agreement: FloatArray) -> bool:
     return float(binom.sf(agreement.sum() - 1, len(agreement), world.target)) <= world.risk
 
 
+def _walk(world: World, part: TrustSample, least: int) -> float | None:
+    """From the surest label on, each one more is a test, from the first `least` on, until one fails."""
+    order = np.argsort(-part.confidence[0], kind="stable")
+    taken = None
+    for count in range(least, len(order) + 1):
+        if not _binomial(world, part.agreement[0][order[:count]]):
+            break
+        taken = float(part.confidence[0][order[count - 1]])
+    return taken
+
+
+def _least(world: World, errors: int) -> int:
+    counts = np.arange(1, 1000)
+    return int(counts[binom.cdf(errors, counts, 1 - world.target) <= world.risk][0])
+
+
+def _kunko(world: World, drawn: Drawn) -> float | None:
+    """As kunko-judge-audit 0.5.1: from the first labels on that could pass with two errors."""
+    return _walk(world, drawn.part, _least(world, 2))
+
+
+def _potato(world: World, drawn: Drawn) -> float | None:
+    """As the last tier of Potato 2.12.1: one half of the labels chooses where the other begins its walk."""
+    part, half = drawn.part, world.labels // 2
+    first, second = (
+        TrustSample(part.confidence[:, own], part.agreement[:, own], part.instructions[own])
+        for own in (slice(half), slice(half, None))
+    )
+    least = 1.5 * _least(world, 0)
+    order = np.argsort(-first.confidence[0], kind="stable")
+    for count in range(math.ceil(least), half + 1):
+        wrong = float((1 - first.agreement[0][order[:count]]).sum())
+        if (wrong + 0.5) / (count + 1) <= (1 - world.target) / 2:
+            start = float(first.confidence[0][order[count - 1]])
+            return _walk(world, second, max(int((second.confidence[0] >= start).sum()), 1))
+    return None
+
+
 _NAIVE: Mapping[str, Rule] = {
     "the lowest that reached it": _lowest(_seen),
     "a bound at each": _lowest(_binomial),
     "binomial, in sequence": _lowest(_binomial, in_sequence=True),
+    "kunko-judge-audit's walk": _kunko,
+    "Potato's two halves": _potato,
     "confidence itself": lambda world, _: world.target,
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 
 from engine.analysis.audit_run import audit
+from engine.analysis.trust import TrustRequest, trust_of
 from engine.annotations.records import LabelSourceKind
 from engine.api import arguments
 from engine.api.refused import PARAMETERS, notice, stoppable, with_notices
@@ -31,7 +32,6 @@ from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations import opening
 from engine.operations.export import ToolExport
 from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing, fit_calibration
-from engine.operations.trust import TrustRequest, trust_of
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank
 from engine.report.audit import audit_section

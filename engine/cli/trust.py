@@ -2,6 +2,7 @@
 
 import argparse
 
+from engine.analysis.trust import Trusted, TrustRequest, trust_of
 from engine.annotations.records import LabelSourceKind
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
@@ -11,7 +12,6 @@ from engine.core.tables import Sheet
 from engine.metrics.matching import match_items_together, told_apart
 from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations.opening import check_store
-from engine.operations.trust import Trusted, TrustRequest, trust_of
 from engine.report.trust import (
     TRUST_FIGURE,
     trust_json,
@@ -19,7 +19,7 @@ from engine.report.trust import (
     trust_sections,
     trust_statements,
 )
-from engine.results.trust import CONFIDENCES, Confidence, confidences
+from engine.results.trust import CONFIDENCES, ConfidenceMeasure, confidences
 from engine.store.run_store import RunStore
 from engine.system.files import write_whole
 
@@ -44,7 +44,7 @@ def trust() -> console.Parser:
     arguments.add_argument(
         "--confidence",
         choices=CONFIDENCES,
-        default=Confidence.PROBABILITY.value,
+        default=ConfidenceMeasure.PROBABILITY.value,
         help="how sure the judge is of a label: its probability; that times the share of orders, methods,"
         " reasoning samples and judges that agree; or the one of both by which more may stand, each at half"
         " of the risk (%(default)s)",

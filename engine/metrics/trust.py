@@ -35,7 +35,7 @@ _CHANCES = (0.01, 0.99)
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedConfidence:
     """All judged items, labelled or not. `confidence`: 0 to 1, UNSCORED without a label, of one judge, or of
     each that an item reaches where the one before is not confident enough, shape (judges, items).
     `instructions`: of each item.
@@ -59,7 +59,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class LabelledPart:
+class TrustSample:
     """The labelled items, drawn at random, in the order in which they were drawn. `confidence`: each judge's,
     from a calibration that saw none of their labels; `agreement`: which share of an item's people gave the
     judge's label, 0 to 1; both of shape (judges, items). `instructions`: of each item.
@@ -73,13 +73,13 @@ class LabelledPart:
     def labels(self) -> int:
         return len(self.instructions)
 
-    def above(self, threshold: float) -> "LabelledPart":
+    def above(self, threshold: float) -> "TrustSample":
         """The items that are decided, each by the first judge who is confident enough."""
         enough = self.confidence >= threshold
         kept = np.flatnonzero(enough.any(axis=0))
         by = enough[:, kept].argmax(axis=0)
         groups = [self.instructions[place] for place in kept.tolist()]
-        return LabelledPart(self.confidence[by, kept][None], self.agreement[by, kept][None], groups)
+        return TrustSample(self.confidence[by, kept][None], self.agreement[by, kept][None], groups)
 
     @property
     def over_instructions(self) -> OverInstructions | None:
@@ -148,7 +148,7 @@ class Trust:
         return min((each.more_labels for each in self.thresholds if each.more_labels), default=None)
 
     @classmethod
-    def of(cls, judged: Judged, part: LabelledPart, promise: Promise) -> Self:
+    def of(cls, judged: JudgedConfidence, part: TrustSample, promise: Promise) -> Self:
         tested = _tested(judged, part, promise)
         return cls(promise, part.labels, tuple(_threshold(each, judged, part, promise) for each in tested))
 
@@ -156,7 +156,7 @@ class Trust:
 @dataclass(frozen=True)
 class _Test:
     confidence: float
-    above: LabelledPart
+    above: TrustSample
     found: OverInstructions | None
     p: float = 1.0
     level: float | None = None
@@ -166,7 +166,7 @@ class _Test:
         return self.level is not None and self.p <= self.level
 
 
-def _tested(judged: Judged, part: LabelledPart, promise: Promise) -> list[_Test]:
+def _tested(judged: JudgedConfidence, part: TrustSample, promise: Promise) -> list[_Test]:
     """By the fallback procedure: half of the risk is for the first threshold that can be tested, half for the
     middle one; each is tested at its own share and what the one before handed on, which is all if it passed.
     """
@@ -184,7 +184,7 @@ def _tested(judged: Judged, part: LabelledPart, promise: Promise) -> list[_Test]
     return found
 
 
-def _test(at: float, above: LabelledPart, promise: Promise) -> tuple[_Test, bool]:
+def _test(at: float, above: TrustSample, promise: Promise) -> tuple[_Test, bool]:
     """With whether it can be passed, by counts alone: how the labels turned out has no part in that."""
     found = above.over_instructions
     if found is None:
@@ -198,7 +198,7 @@ def _test(at: float, above: LabelledPart, promise: Promise) -> tuple[_Test, bool
     return _Test(at, above, found, p), found.instructions >= FEW and at_best <= promise.risk / 2
 
 
-def _threshold(test: _Test, judged: Judged, part: LabelledPart, promise: Promise) -> Threshold:
+def _threshold(test: _Test, judged: JudgedConfidence, part: TrustSample, promise: Promise) -> Threshold:
     found, accepted = test.found, float(judged.decided_by(test.confidence).sum())
     more = None
     if found is not None and not promise.anytime:
@@ -230,7 +230,7 @@ def _more_labels(found: OverInstructions, labels: int, target: float, level: flo
     return max(math.ceil(labels * (high - 1)), 1)
 
 
-class Forecast(NamedTuple):
+class TrustForecast(NamedTuple):
     """With so many labels in all: how probable it is that some labels may stand, and the share of all that
     may, 0 to 1: in the middle, and between what only a tenth of draws are below and above.
     """
@@ -242,7 +242,9 @@ class Forecast(NamedTuple):
     high: float
 
 
-def forecast(judged: Judged, part: LabelledPart, promise: Promise, seed: int = 0) -> list[Forecast]:
+def forecast(
+    judged: JudgedConfidence, part: TrustSample, promise: Promise, seed: int = 0
+) -> list[TrustForecast]:
     """What may stand with each of FORECAST labels of the judged items, drawn anew. Each agrees with the
     chance that a line over the ranks of confidence has in a bootstrap sample of the labels so far; those of
     one instruction are alike. Empty for fewer labels than a test takes.
@@ -260,11 +262,11 @@ def forecast(judged: Judged, part: LabelledPart, promise: Promise, seed: int = 0
             again = random.integers(part.labels, size=part.labels)
             chance = np.array([_line(*judge, again)[drawn] for judge in judges])
             agreement = random.random(labels) < _alike_within(groups, chance, random)
-            sample = LabelledPart(judged.confidence[:, drawn], agreement.astype(np.float64), groups)
+            sample = TrustSample(judged.confidence[:, drawn], agreement.astype(np.float64), groups)
             passed = [each.confidence for each in _tested(judged, sample, promise) if each.passed]
             shares.append(float(judged.decided_by(passed[-1]).sum()) if passed else 0.0)
         low, middle, high = np.quantile(shares, _TENTHS).tolist()
-        found.append(Forecast(labels, float(np.mean(np.array(shares) > 0)), low, middle, high))
+        found.append(TrustForecast(labels, float(np.mean(np.array(shares) > 0)), low, middle, high))
     return found
 
 

@@ -139,6 +139,14 @@ def _panel(results: RunResults) -> Iterator[Statement]:
     )
     how = "by a calibration" if results.calibration else "by the mean"
     certainty = run.manifest.get(CERTAINTY)
+    if run.cascade_in_words:
+        yield Statement(
+            f"Two judges decide in turn: {judges}. By its confidence, the probability of its label, the first"
+            f" one's label stands, else the second decides: {run.cascade_in_words}.",
+            f"Tiebreak's store, run {run.id}",
+        )
+        yield _by_annotators(dict(run_facts(results).pairs), f"Tiebreak's store, run {run.id}")
+        return
     alone = "" if certainty is None else f"; a label of a submission counts as a probability of {certainty}"
     yield Statement(
         f"{counted(len(run.judges), 'judge decides', 'judges decide')} as a jury: {judges}. The label is the"

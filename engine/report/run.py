@@ -86,10 +86,7 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
         yield "submission, SHA-256", identity.model_hash
         return
     if run.panel:
-        for number, judge in enumerate(run.manifest.get(stored.JUDGES, ()), start=1):
-            yield f"judge {number}", f"{judge['name']}: {judge.get('what', '')}"
-        if stored.CERTAINTY in run.manifest:
-            yield "certainty of labels", f"{run.manifest[stored.CERTAINTY]}"
+        yield from _panel_facts(run)
         return
     yield "model", identity.model_name
     yield "model file", str(identity.model_path)
@@ -105,6 +102,15 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
         if value != "":
             shown = [METHOD_TITLES.get(each, each) for each in value] if name == "ways" else value
             yield _WORDS.get(name, words(name)), value_in_words(shown)
+
+
+def _panel_facts(run: StoredRun) -> Iterator[Pair]:
+    for number, judge in enumerate(run.manifest.get(stored.JUDGES, ()), start=1):
+        yield f"judge {number}", f"{judge['name']}: {judge.get('what', '')}"
+    if run.cascade_in_words:
+        yield "decided by", run.cascade_in_words
+    if stored.CERTAINTY in run.manifest:
+        yield "certainty of labels", f"{run.manifest[stored.CERTAINTY]}"
 
 
 def effort_facts(items: Sequence[JudgedItem | Effort]) -> Iterator[Pair]:

@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from engine.analysis.trust import CriterionTrust, Trusted
 from engine.core import VERSION
 from engine.core.formatting import capitalised, counted, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Picture, Row, Section, Sentences, Table
 from engine.metrics.trust import Promise, Threshold, Trust
-from engine.operations.trust import CriterionTrust, Trusted
 from engine.report import columns, drawing, methods
 from engine.results.accepted import valid_trust
 from engine.results.run_results import RunResults
-from engine.results.trust import Confidence, KeptThreshold, KeptTrust
+from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
 
 TRUST_FIGURE = "trust"
 _TITLE = "Which labels may stand"
@@ -60,7 +60,7 @@ _TESTED = (
 )
 _FORECAST = (
     columns.CRITERION,
-    Column("labels", "labels", Kind.COUNT, "So many labels in all, of items drawn at random."),
+    Column("labels", "labels", Kind.COUNT, "The number of labels in all, of items drawn at random."),
     Column("something", "chance of any", Kind.SHARE, "How probable it is that some labels may stand."),
     Column("middle", "may stand", Kind.SHARE, "The share of all items whose label may stand, in the middle."),
     Column("low", "or as few as", Kind.SHARE, "Fewer in one draw of ten."),
@@ -257,9 +257,9 @@ def trust_report_figure(kept: KeptTrust, title: str) -> drawing.ReportFigure:
 
 
 _SURE = {
-    Confidence.PROBABILITY: "its probability of the label",
-    Confidence.AGREEMENT: "its probability of the label, times the share of its orders, methods, reasoning"
-    " samples and judges that agree",
+    ConfidenceMeasure.PROBABILITY: "its probability of the label",
+    ConfidenceMeasure.AGREEMENT: "its probability of the label, times the share of its orders, methods,"
+    " reasoning samples and judges that agree",
 }
 
 

@@ -19,7 +19,7 @@ from engine.settings.identity import TRUST, StoredRun
 from engine.store.run_store import RunStore
 
 
-class Confidence(StrEnum):
+class ConfidenceMeasure(StrEnum):
     """How sure a judge is of a label. PROBABILITY: of that label, calibrated where the run is. AGREEMENT: the
     same, times the share of its orders, methods, reasoning samples and judges that give the label alone.
     """
@@ -30,16 +30,16 @@ class Confidence(StrEnum):
     def of(self, judgment: Judgment) -> float:
         """0 to 1."""
         probability = max(judgment.probabilities)
-        return probability if self is Confidence.PROBABILITY else probability * _share_alike(judgment)
+        return probability if self is ConfidenceMeasure.PROBABILITY else probability * _share_alike(judgment)
 
 
 BOTH = "both"
-CONFIDENCES = (*Confidence, BOTH)
+CONFIDENCES = (*ConfidenceMeasure, BOTH)
 
 
-def confidences(choice: str) -> tuple[Confidence, ...]:
+def confidences(choice: str) -> tuple[ConfidenceMeasure, ...]:
     """The measures of one of CONFIDENCES."""
-    return tuple(Confidence) if choice == BOTH else (Confidence(choice),)
+    return tuple(ConfidenceMeasure) if choice == BOTH else (ConfidenceMeasure(choice),)
 
 
 def _share_alike(judgment: Judgment) -> float:
@@ -63,7 +63,7 @@ class KeptThreshold(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     confidence: float | None
-    measure: Confidence = Confidence.PROBABILITY
+    measure: ConfidenceMeasure = ConfidenceMeasure.PROBABILITY
     accepted: Share = 0.0
     agreement: Share | None = None
     agreement_interval: tuple[Share, Share] | None = None

@@ -5,17 +5,17 @@ bets, and what is forecast.
 import numpy as np
 import pytest
 
-from engine.metrics.trust import UNSCORED, Judged, LabelledPart, Promise, Trust, forecast
+from engine.metrics.trust import UNSCORED, JudgedConfidence, Promise, Trust, TrustSample, forecast
 
 
-def part(*agreement: list[float], confidence: list[list[float]] | None = None) -> LabelledPart:
+def part(*agreement: list[float], confidence: list[list[float]] | None = None) -> TrustSample:
     """Labelled items of an instruction each, all as sure unless it is said."""
     sure = np.array(confidence) if confidence else np.full((len(agreement), len(agreement[0])), 0.9)
-    return LabelledPart(sure, np.array(agreement), list(range(len(agreement[0]))))
+    return TrustSample(sure, np.array(agreement), list(range(len(agreement[0]))))
 
 
-def judged(*confidence: list[float]) -> Judged:
-    return Judged(np.array(confidence), list(range(len(confidence[0]))))
+def judged(*confidence: list[float]) -> JudgedConfidence:
+    return JudgedConfidence(np.array(confidence), list(range(len(confidence[0]))))
 
 
 ALL_ALIKE = judged([0.9] * 1000)
@@ -43,7 +43,7 @@ def test_as_many_labels_are_needed_as_a_binomial_test_takes(
 
 def test_labels_of_one_instruction_count_for_less() -> None:
     agreement = [1.0] * 40
-    alike = LabelledPart(np.full((1, 40), 0.9), np.array([agreement]), [each // 4 for each in range(40)])
+    alike = TrustSample(np.full((1, 40), 0.9), np.array([agreement]), [each // 4 for each in range(40)])
     assert Trust.of(ALL_ALIKE, part(agreement), Promise(0.9)).taken
     assert not Trust.of(ALL_ALIKE, alike, Promise(0.9)).taken
 
@@ -116,7 +116,7 @@ def test_bets_count_an_instruction_once_and_hold_at_any_time() -> None:
     # Won once, a test stays won, whatever comes later.
     lost_later = Trust.of(ALL_ALIKE, part([1.0] * 40 + [0.0] * 20), promise)
     assert lost_later.thresholds[0].p == pytest.approx(found.thresholds[0].p)
-    alike = LabelledPart(right.confidence, right.agreement, [each // 2 for each in range(40)])
+    alike = TrustSample(right.confidence, right.agreement, [each // 2 for each in range(40)])
     assert Trust.of(ALL_ALIKE, alike, promise).thresholds[0].p == pytest.approx(1 / wealth[19])
 
 
@@ -125,8 +125,8 @@ def test_more_labels_are_forecast_to_let_more_stand() -> None:
     sure = random.random(600)
     drawn = random.choice(600, 80, replace=False)
     agreement = (random.random(80) < 0.6 + 0.4 * sure[drawn]).astype(float)
-    labels = LabelledPart(sure[None, drawn], agreement[None], drawn.tolist())
-    found = forecast(Judged(sure[None], list(range(600))), labels, Promise(0.8))
+    labels = TrustSample(sure[None, drawn], agreement[None], drawn.tolist())
+    found = forecast(JudgedConfidence(sure[None], list(range(600))), labels, Promise(0.8))
     assert [each.labels for each in found] == [50, 100, 200, 400]
     assert found[-1].something > found[0].something
     assert all(0 <= each.low <= each.middle <= each.high <= 1 for each in found)

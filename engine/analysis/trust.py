@@ -8,7 +8,6 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-from msgspec import structs
 
 from engine.core.codec import record_or
 from engine.core.errors import Given, Hint, SetupError, Step
@@ -23,10 +22,19 @@ from engine.data.label_origins import in_drawn_order
 from engine.metrics.annotator_agreement import annotators_against_others
 from engine.metrics.intervals import share
 from engine.metrics.matching import System
-from engine.metrics.trust import UNSCORED, Forecast, Judged, LabelledPart, Promise, Threshold, Trust, forecast
+from engine.metrics.trust import (
+    UNSCORED,
+    JudgedConfidence,
+    Promise,
+    Threshold,
+    Trust,
+    TrustForecast,
+    TrustSample,
+    forecast,
+)
 from engine.ranking.labelled_part import labelled_part
 from engine.results.run_results import RunResults
-from engine.results.trust import Confidence, KeptThreshold, KeptTrust
+from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
 from engine.settings.identity import EXAMPLES_SHOWN
 from engine.settings.sampling import DEFAULT_SEED
 
@@ -41,7 +49,7 @@ class TrustRequest:
     systems: Sequence[System]
     gold: Dataset
     promise: Promise = field(default_factory=Promise)
-    confidences: Sequence[Confidence] = (Confidence.PROBABILITY,)
+    confidences: Sequence[ConfidenceMeasure] = (ConfidenceMeasure.PROBABILITY,)
     jointly: bool = False
     forecasts: bool = False
 
@@ -51,7 +59,7 @@ class TrustRequest:
             if not 0 < value < 1:
                 raise SetupError(Hint(Given(name), f" is {value:g}."), "It is between 0 and 1.")
         if not self.confidences:
-            raise SetupError(Hint(Given("confidence"), " is empty."), f"Use {listed([*Confidence])}.")
+            raise SetupError(Hint(Given("confidence"), " is empty."), f"Use {listed([*ConfidenceMeasure])}.")
 
 
 @dataclass(frozen=True)
@@ -63,11 +71,11 @@ class CriterionTrust:
     """
 
     trust: Trust | None
-    confidence: Confidence = Confidence.PROBABILITY
+    confidence: ConfidenceMeasure = ConfidenceMeasure.PROBABILITY
     by_judge: tuple[float, ...] = ()
     most_frequent: Estimate | None = None
     people: Estimate | None = None
-    forecasts: Sequence[Forecast] = ()
+    forecasts: Sequence[TrustForecast] = ()
     remarks: tuple[str, ...] = ()
     refused: SetupError | None = None
 
@@ -81,19 +89,16 @@ class CriterionTrust:
 
     @property
     def kept(self) -> KeptThreshold:
-        tested = tuple(self._kept(each) for each in self.trust.thresholds) if self.trust else ()
-        return structs.replace(self._kept(self.taken), tested=tested)
-
-    def _kept(self, at: Threshold | None) -> KeptThreshold:
-        if at is None:
+        if self.taken is None:
             return KeptThreshold(confidence=None)
+        agreement = self.taken.agreement
         return KeptThreshold(
-            confidence=at.confidence,
+            confidence=self.taken.confidence,
             measure=self.confidence,
-            accepted=at.accepted,
-            agreement=at.agreement.value if at.agreement else None,
-            agreement_interval=at.agreement.ends if at.agreement else None,
-            labels=at.labels,
+            accepted=self.taken.accepted,
+            agreement=agreement.value if agreement else None,
+            agreement_interval=agreement.ends if agreement else None,
+            labels=self.taken.labels,
         )
 
 
@@ -194,17 +199,17 @@ class _Sample:
 
 
 def _by_measure(
-    request: TrustRequest, name: str, measure: Confidence, sample: _Sample, promise: Promise
-) -> tuple[CriterionTrust, Judged, LabelledPart]:
+    request: TrustRequest, name: str, measure: ConfidenceMeasure, sample: _Sample, promise: Promise
+) -> tuple[CriterionTrust, JudgedConfidence, TrustSample]:
     confidence, agreement = [], []
     for system in request.systems:
         labels, sure = _answers(system, name, measure)
         confidence.append([sure.get(item_id, UNSCORED) for item_id in sample.dataset.ids])
         agreement.append(sample.agreement([labels.get(item_id) for item_id in sample.ids]))
     groups, every = list(sample.dataset.group_column), np.array(confidence)
-    judged = Judged(every, groups)
+    judged = JudgedConfidence(every, groups)
     instructions = [groups[place] for place in sample.places]
-    part = LabelledPart(every[:, sample.places], np.array(agreement), instructions)
+    part = TrustSample(every[:, sample.places], np.array(agreement), instructions)
     trust = Trust.of(judged, part, promise)
     taken = trust.taken
     by_judge = tuple(judged.decided_by(taken.confidence).tolist()) if taken else ()
@@ -213,7 +218,7 @@ def _by_measure(
 
 
 def _answers(
-    system: System, criterion: str, measure: Confidence
+    system: System, criterion: str, measure: ConfidenceMeasure
 ) -> tuple[dict[str, HumanLabel], dict[str, float]]:
     """By item, the judge's own label, and how sure it is of it. SetupError where it does not say that."""
     results = system.results
@@ -267,7 +272,7 @@ def _shown_to(system: System, dataset: Dataset) -> frozenset[str]:
     )
 
 
-def _most_frequent(sample: _Sample, part: LabelledPart, taken: Threshold) -> Estimate:
+def _most_frequent(sample: _Sample, part: TrustSample, taken: Threshold) -> Estimate:
     kept = np.flatnonzero((part.confidence >= taken.confidence).any(axis=0)).tolist()
     said = sample.said[[sample.places[place] for place in kept]]
     label = HUMAN_LABELS[int(np.nan_to_num(said).sum(axis=0).argmax())]

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from engine.analysis.trust import CriterionTrust, TrustRequest, trust_of
 from engine.annotations.records import Annotation, new_override, new_review
 from engine.core.codec import plain
 from engine.core.errors import SetupError
@@ -23,10 +24,9 @@ from engine.data.label_origins import in_drawn_order
 from engine.data.submission import Submission, SubmissionRow
 from engine.metrics.matching import System, system_of_run
 from engine.metrics.trust import Promise
-from engine.operations.trust import CriterionTrust, TrustRequest, trust_of
 from engine.report.trust import trust_json, trust_sections
 from engine.results.run_results import load_results
-from engine.results.trust import Confidence, confidences, escalated, kept_trust, may_stand
+from engine.results.trust import ConfidenceMeasure, confidences, escalated, kept_trust, may_stand
 from engine.settings.identity import EXAMPLES_SHOWN
 from engine.store.run_store import RunStore
 from tests.judged import A, B, Probabilities, dataset, stored_run
@@ -189,8 +189,10 @@ def test_agreement_of_orders_is_part_of_confidence() -> None:
         answer_mass=1.0,
         raw_predictions=(RawPrediction(Order.AB, said), RawPrediction(Order.BA, said)),
     )
-    assert Confidence.PROBABILITY.of(one) == 0.8
-    assert Confidence.AGREEMENT.of(one) == pytest.approx(0.4)  # as it saw them both times the first one
+    assert ConfidenceMeasure.PROBABILITY.of(one) == 0.8
+    assert ConfidenceMeasure.AGREEMENT.of(one) == pytest.approx(
+        0.4
+    )  # as it saw them both times the first one
 
 
 @pytest.mark.parametrize(("promise", "named"), [(Promise(target=1.0), "target"), (Promise(risk=0.0), "risk")])
