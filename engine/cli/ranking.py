@@ -48,7 +48,7 @@ def rank() -> console.Parser:
     arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
     arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
-    arguments.flag("--accepted", "rank by the labels of a run that may stand alone (`trust --keep`)")
+    arguments.flag("--accepted", "use only those labels of a run that may stand: see `trust --keep`")
     measures.add_gold(arguments, required=False)
     arguments.add_argument(
         "--with",

@@ -46,6 +46,13 @@ def test_an_export_holds_what_may_stand_and_says_by_what(gold: Path, tmp_path: P
     assert "30 pairs on safety; omitted: 0 ties, 0 without a label, 30 whose label may not stand." in said
 
 
+def test_a_log_in_which_they_would_count_as_wrong_is_refused(gold: Path, tmp_path: Path) -> None:
+    words = ("--accepted", "--for", "inspect", "--out", tmp_path / "x.json")
+    refused = refusal(*with_store(gold, "runs", "export", 1, *words))
+    assert "a log of inspect_ai counts what is left out as wrong" in refused
+    assert not (tmp_path / "x.json").exists()
+
+
 def test_a_run_without_thresholds_has_no_accepted_labels(tmp_path: Path) -> None:
     stored_run(tmp_path, dataset({"safety": [A]}), {"safety": [SURE_A]})
     words = ("runs", "export", 1, "--accepted", "--out", tmp_path / "x.tsv")

@@ -21,7 +21,7 @@ from engine.report.rankings import RankedBy, ranking_methods
 from engine.report.run import run_facts
 from engine.report.trust import TRUST_FIGURE, trust_figure, trust_methods, trust_report_figure
 from engine.results.trust import KeptThreshold
-from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, dataset, stored_run, text_table
+from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, Columns, dataset, stored_run, text_table
 from tests.kept_trust import kept_trust_of, manifest_of
 
 KEPT = kept_trust_of({"safety": 0.7, "relevance": None})
@@ -42,8 +42,8 @@ def drawn(figure: Figure, panel: int) -> dict[str, tuple[list[float], list[float
 def test_the_figure_has_a_point_for_each_threshold_and_a_mark_for_the_one_taken() -> None:
     figure = trust_figure(KEPT, "run 1")
     safety = drawn(figure, 0)
-    assert safety["agreement"] == (pytest.approx([30, 60, 100]), pytest.approx([95, 90, 75]))
-    assert safety["threshold taken"] == (pytest.approx([60]), pytest.approx([90]))
+    assert [*zip(*safety["agreement"], strict=True)] == [(30, 95), (60, 90), (100, 75)]
+    assert [*zip(*safety["threshold taken"], strict=True)] == [(60, 90)]
     assert safety["target"][1] == pytest.approx([85, 85])
     band = np.asarray(figure.axes[0].collections[0].get_paths()[0].vertices)
     assert {84, 82, 66, 99, 95} <= {round(float(end), 6) for end in band[:, 1]}
@@ -62,7 +62,7 @@ def test_the_figure_is_drawn_of_one_threshold_and_of_none(tested: tuple[KeptThre
 
 
 def run_of(folder: Path, gold: Dataset = GOLD) -> System:
-    said = {"safety": [SURE_A, RATHER_A, None, SURE_B], "relevance": [SURE_A] * 4}
+    said: Columns = {"safety": [SURE_A, RATHER_A, None, SURE_B], "relevance": [SURE_A] * 4}
     return stored_run(folder, gold, said, manifest=manifest_of(KEPT))
 
 

@@ -11,11 +11,14 @@ from engine.operations.export import ToolExport
 from engine.results.accepted import accepted_in_words, accepted_only, valid_trust
 from engine.results.exports import RUN_COLUMNS, TRUST_COLUMNS, as_json, write_results_csv
 from engine.results.run_results import RunResults, submission_of
-from tests.judged import RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, judged_run
+from tests.judged import RATHER_A, SURE_A, SURE_GOOD, A, B, Columns, dataset, judged_run
 from tests.kept_trust import kept_trust_of, manifest_of
 
 GOLD = dataset({"safety": [A, A, B, A], "relevance": [A, A, A, B]})
-SAID = {"safety": [SURE_A, RATHER_A, None, SURE_GOOD], "relevance": [SURE_A, RATHER_A, RATHER_A, SURE_A]}
+SAID: Columns = {
+    "safety": [SURE_A, RATHER_A, None, SURE_GOOD],
+    "relevance": [SURE_A, RATHER_A, RATHER_A, SURE_A],
+}
 LEAST = max(RATHER_A) + 0.01
 """RATHER_A is not confident enough, the others are."""
 
