@@ -72,12 +72,12 @@ def test_the_sure_half_may_stand_and_the_rest_is_escalated(tmp_path: Path) -> No
     assert one.most_frequent is not None
     assert one.most_frequent.value == 1.0  # a judge that says A of all would do here
     assert trust_json(trusted)["criteria"]["safety"]["threshold"] == pytest.approx(0.9)
-    (first, *_) = trust_sections(trusted)[0].parts
-    assert isinstance(first, Sentences)
+    first = next(part for part in trust_sections(trusted)[0].parts if isinstance(part, Sentences))
     assert "On safety, 50.0 % of the labels may stand: at least 80.0 % of them agree" in first.texts[0]
     with RunStore(tmp_path / "runs.sqlite") as store:
         trusted.kept.keep(store, 1)
         store.annotate(1, says(GOLD.ids[79]))
+        store.annotate(1, new_override(GOLD.ids[78], "safety", None, "An explanation alone.", "Ada"))
         results = load_results(store, 1)
     kept = kept_trust(results)
     assert kept == trusted.kept
