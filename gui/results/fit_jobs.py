@@ -191,5 +191,6 @@ def kept_in_words(results: "RunResults") -> tuple[str, bool]:
         kept = kept_trust(results)
     except SetupError as error:
         return " ".join(problem_of(error)), False
-    shares = ", ".join(f"{percent(each.accepted)} on {words(name)}" for name, each in kept.criteria.items())
+    known = {name: each.accepted for name, each in kept.criteria.items() if each.confidence is not None}
+    shares = ", ".join(f"{percent(share)} on {words(name)}" for name, share in known.items()) or "no label"
     return f"Kept with {results.run.called}: {kept.in_words}. May stand: {shares}.", True
