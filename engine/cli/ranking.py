@@ -13,6 +13,7 @@ from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
+from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed
@@ -26,7 +27,7 @@ from engine.ranking import ranking
 from engine.ranking import weighted_scoring as scoring
 from engine.ranking.bradley_terry import side_by_side
 from engine.ranking.labelled_part import by_labels
-from engine.ranking.weight_fit import WeightFit, fit_json, load_comparisons
+from engine.ranking.weight_fit import WeightFit, load_comparisons
 from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
 from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
 from engine.report.slices import slice_caveats, weighed_slice_table
@@ -329,5 +330,5 @@ def _weighed_json(result: scoring.WeightedScoring, fit: tuple[WeightFit, KeptFit
     if result.agreement:
         more["agreement"] = asdict(result.agreement)
     if fit:
-        more["fitted"] = fit_json(*fit)
+        more["fitted"] = plain(fit[0]) | plain(fit[1])
     return {**result.result, **more}

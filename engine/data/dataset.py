@@ -360,11 +360,6 @@ def _nearest(text: str, choices: Iterable[str], cutoff: float = _NEAR) -> str | 
     return by_plain[found[0]] if found else None
 
 
-def _is_misdecoded(text: str) -> bool:
-    # isascii is a flag of the string; most texts need no search.
-    return not text.isascii() and _MISDECODED.search(text) is not None
-
-
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip()).lower()
 
@@ -446,7 +441,9 @@ class _Loading:
         named = set().union(*self._rows)
         for name, chunks in self._chunks.items():
             texts = [cells.get(name, "") if name in named else "" for cells in self._rows]
-            self._misdecoded += name in named and sum(map(_is_misdecoded, texts))
+            # isascii is a flag of the string; most texts need no search.
+            unlike = (text for text in texts if not text.isascii())
+            self._misdecoded += name in named and sum(_MISDECODED.search(text) is not None for text in unlike)
             chunks.append(text_array(texts))
         self._others.pack(self._rows)
         self._rows = []

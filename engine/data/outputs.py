@@ -90,7 +90,9 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
         found[INSTRUCTION] = instruction
     dialogue = next((name for name in _DIALOGUES if name in sample.columns), None)
     named = [name for word in naming.OUTPUTS for name in sample.columns if word in tokens_of(name)]
-    response = next((name for name in named if _is_response(name) and sample.is_filled(name)), None)
+    of_sides = _SIDES | {"id"}
+    responses = (name for name in named if not {*tokens_of(name)} & of_sides and sample.is_filled(name))
+    response = next(responses, None)
     if response is not None:
         found[OUTPUT] = response
     elif dialogue is not None and any(sample.cells(f"{dialogue}@{DialoguePart.REPLY}")):
@@ -113,10 +115,6 @@ def _turns(sample: Sample, place: str, part: DialoguePart) -> str:
     """The source of the turns that FastChat's and Arena-Hard's files hold; empty where there are none."""
     source = f"{place}@{part}"
     return source if place.partition("[")[0] in sample.columns and any(sample.cells(source)) else ""
-
-
-def _is_response(name: str) -> bool:
-    return not {*tokens_of(name)} & (_SIDES | {"id"})
 
 
 def _whose(sample: Sample) -> str:

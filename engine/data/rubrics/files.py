@@ -411,8 +411,5 @@ def draft_rubric(columns: Iterable[str], name: str) -> Rubric | None:
         f" {counted(len(names), 'criterion', 'criteria')}; replace the questions by those that its annotators"
         " were asked."
     )
-    return replace(rubric_of_names(names), name=_on_one_line(name), source=source)
-
-
-def _on_one_line(name: str) -> str:
-    return " ".join(HIDDEN.sub("", name).split())[:LONGEST_RUBRIC_NAME].strip() or "draft"
+    name = " ".join(HIDDEN.sub("", name).split())[:LONGEST_RUBRIC_NAME].strip() or "draft"
+    return replace(rubric_of_names(names), name=name, source=source)
