@@ -18,10 +18,9 @@ from engine.data.slices import Slicing
 from engine.metrics.accuracy import UNSCORED
 from engine.metrics.comparison import Comparison, match_all
 from engine.metrics.comparison import compare as compared
+from engine.metrics.evaluation import SlicedMeasures, official_json
 from engine.metrics.evaluation import evaluate as evaluated
-from engine.metrics.evaluation import official_json
 from engine.metrics.matching import Matched, match
-from engine.metrics.slices import SlicedMeasures
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
 from engine.report.accuracy import confusion_section
 from engine.report.comparison import comparison_json, comparison_sheet

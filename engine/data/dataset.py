@@ -25,12 +25,11 @@ from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, read_sample
 from engine.data.column_guess import guess_columns
-from engine.data.column_memory import remembered
 from engine.data.file_kinds import RunCsvTable, expecting, is_run_csv
 from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
 from engine.data.other_columns import OtherColumns
 from engine.data.outputs import single_outputs
-from engine.data.recognition import known_as, unread
+from engine.data.recognition import known_as, remembered, unread
 from engine.data.signs import ReadingSign, Signs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed

@@ -6,8 +6,7 @@ from engine.core.formatting import counted, listed, without_middle, words
 from engine.core.items import PREFERENCES
 from engine.core.tables import Column, Estimate, Facts, Kind, Part, Row, Section, Sentences, Table, Value
 from engine.metrics.accuracy import label_name
-from engine.metrics.drift import Drift, LabelDrift
-from engine.metrics.rounding import Noise
+from engine.metrics.drift import Drift, LabelDrift, Noise
 from engine.report.columns import CRITERION
 from engine.settings.identity import CHOSEN, SAMPLE
 

@@ -17,9 +17,8 @@ from engine.settings.identity import AnyRun, DamagedRun, RunIdentity, StoredRun,
 from engine.settings.run_lists import Deleted, RunContents
 from engine.settings.sampling import checked_seed
 from engine.store import annotation_rows, judged_rows, run_table
-from engine.store.opening import rewrite_whole, shrinks
+from engine.store.opening import StoreFile, rewrite_whole, shrinks
 from engine.store.row_validator import DamagedError, numbers_of_row
-from engine.store.store_file import StoreFile
 from engine.system.files import OwnLock
 from engine.system.write_ahead_log import LogEntry, all_words, left_words, put_aside
 
