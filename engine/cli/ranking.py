@@ -70,7 +70,13 @@ def _rank(options: argparse.Namespace) -> int:
     written = {"--json": options.json, "--csv": options.csv}
     written |= {**shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, filter(None, (options.what, options.beside)))
-    _check_weighted(options)
+    if options.weighted and options.criterion is not None:
+        raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
+    for name in ("weights", "tie_threshold", "grades"):
+        value = getattr(options, name)  # a threshold of 0 is given, too
+        if value is not None and value is not False and not options.weighted:
+            option = shared.option_of(name)
+            raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
     seed = checked_seed(options.seed)
     with console.interruptible() as cancel:
         ranked = _ranked(options, options.what, cancel)
@@ -103,16 +109,6 @@ def _rank(options: argparse.Namespace) -> int:
     measures.write_methods(options, "rank", ranking_methods(ranked, made, seed, corrected))
     console.print_sheet(sheet)
     return console.DONE
-
-
-def _check_weighted(options: argparse.Namespace) -> None:
-    if options.weighted and options.criterion is not None:
-        raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
-    for name in ("weights", "tie_threshold", "grades"):
-        value = getattr(options, name)  # a threshold of 0 is given, too
-        if value is not None and value is not False and not options.weighted:
-            option = shared.option_of(name)
-            raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
 
 
 def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:

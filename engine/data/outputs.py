@@ -181,7 +181,19 @@ def read_outputs(
     if not responses and not nulls:
         raise table.no_rows()
     if not any(response.output.strip() for response in responses):
-        raise _no_outputs(path, sources[OUTPUT][0], len(responses) + nulls, table)
+        count = len(responses) + nulls
+        rows = counted(count, table.row_word, f"{table.row_word}s")
+        raise InputError(
+            path,
+            [
+                f"contains no outputs: {quoted(sources[OUTPUT][0])} is empty in"
+                f" {f'all {rows}' if count > 1 else f'its {rows}'}."
+            ],
+            Hint(
+                "Check that the candidate model wrote something, or name the column with its outputs: ",
+                Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
+            ),
+        )
     known = [name for name in names if name]
     _refuse_several(path, known, responses)
     candidate = known[0] if len(names) == 1 and known else plain_stem(path)
@@ -274,21 +286,6 @@ def _no_column(path: Path, name: str, what: str, table: SourceTable) -> InputErr
     found = listed(table.first_columns(), _MOST_COLUMNS_SHOWN, quoted)
     hint: list[HintPart] = ["Name it: ", Setting.COLUMNS.at(f"{name}={GAP}")]
     return InputError(path, [f"no column looks like the {what}. Columns found: {found}."], Hint(*hint))
-
-
-def _no_outputs(path: Path, source: str, count: int, table: SourceTable) -> InputError:
-    rows = counted(count, table.row_word, f"{table.row_word}s")
-    return InputError(
-        path,
-        [
-            f"contains no outputs: {quoted(source)} is empty in"
-            f" {f'all {rows}' if count > 1 else f'its {rows}'}."
-        ],
-        Hint(
-            "Check that the candidate model wrote something, or name the column with its outputs: ",
-            Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
-        ),
-    )
 
 
 def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> None:

@@ -190,6 +190,11 @@ def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict
 
 def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
     matched = evaluation.matched
+    said: dict[str, dict[str, Any]] = {}
+    for item in matched.dataset:
+        for criterion, gold in item.gold.items():
+            if gold.annotators:
+                said.setdefault(criterion, {})[item.id] = gold.said_json()
     return {
         "system": matched.system.name,
         "health": matched.system.health.as_json(),
@@ -211,20 +216,11 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
             for measure in (EXPLANATION_MEASURES if evaluation.explanations else ())
         },
         "people": evaluation.annotators and evaluation.annotators.as_json(),
-        **_annotators_json(matched),
+        **({"annotators": said} if said else {}),
         "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},
         "wordless": wordless_in_words(evaluation.explanations.values()) or None,
         "explanations": {name: _plain(measures) for name, measures in evaluation.explanations.items()},
     }
-
-
-def _annotators_json(matched: Matched) -> dict[str, Any]:
-    said: dict[str, dict[str, Any]] = {}
-    for item in matched.dataset:
-        for criterion, gold in item.gold.items():
-            if gold.annotators:
-                said.setdefault(criterion, {})[item.id] = gold.said_json()
-    return {"annotators": said} if said else {}
 
 
 def _by_instruction_json(found: Estimate | None) -> dict[str, Any]:
