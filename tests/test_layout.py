@@ -69,8 +69,7 @@ ENGINE_FOR_THE_WINDOW = ("engine.core", "engine.settings", "engine.annotations",
 """What the window may import of the engine before a job begins: it is light."""
 
 _OF_DASK = " ".join(
-    f"engine/cluster/{name}.py"
-    for name in ("connection", "dask_setup", "dispatcher", "service", "worker_plugin")
+    f"engine/cluster/{name}.py" for name in ("connection", "dask_setup", "service", "worker_plugin")
 )
 LIBRARIES = {
     "PySide6": "gui packaging/icons.py packaging/screenshots.py"
@@ -112,8 +111,8 @@ MAY_WRITE: Mapping[str, str] = {
     "engine/models/encoder_file.py: GGUFWriter": "into the gate's file, by its name",
     "engine/report/drawing.py: savefig": "into memory",
     "engine/store/opening.py: copyfile": "into a folder made for it that nobody else may read",
-    "engine/store/store_file.py: FileLock": "locks of runs, beside the store",
-    "engine/store/store_file.py: open": "room for a full disk, beside the store; nothing that is there",
+    "engine/store/opening.py: FileLock": "locks of runs, beside the store",
+    "engine/store/opening.py: open": "room for a full disk, beside the store; nothing that is there",
     "engine/system/crash_reports.py: RotatingFileHandler": "logging adds to the one log in our own folder",
     "engine/system/write_ahead_log.py: open": "a file of its own that grows; it takes nothing that is there",
     "engine/system/write_ahead_log.py: replace": "the same, once it is damaged",

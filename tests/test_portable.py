@@ -37,8 +37,8 @@ OF_MULTIPROCESSING = frozenset(
 FOLDERS = ("/bin/", "/dev/", "/etc/", "/home/", "/opt/", "/proc/", "/run/", "/sys/", "/tmp", "/usr/", "/var/")
 
 KNOWS_ITS_SYSTEM = {
-    "engine/models/places.py: /etc/systemd/system": "read where it is a file",
-    "engine/models/places.py: /usr/share/ollama/.ollama/models": "one more place to look, if it is there",
+    "engine/models/finder.py: /etc/systemd/system": "read where it is a file",
+    "engine/models/finder.py: /usr/share/ollama/.ollama/models": "one more place to look, if it is there",
     "engine/store/opening.py: /dev/shm": "used where it is a folder",
     "engine/system/paths.py: /proc/self/mountinfo": "read where it is a file",
 }

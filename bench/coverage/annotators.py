@@ -13,8 +13,14 @@ from bench.coverage.intervals import MOST_FALSE_DIFFERENCE, holds
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Estimate
-from engine.metrics.alt_test import AltTest, Annotators, alt_tests
-from engine.metrics.annotator_agreement import AgainstOthers, LabelsByKey, against_others
+from engine.metrics.annotator_agreement import (
+    AgainstOthers,
+    AltTest,
+    Annotators,
+    LabelsByKey,
+    against_others,
+    alt_tests,
+)
 from engine.metrics.intervals import OverInstructions
 
 _TRUTH = 30_000  # labels by which the truth of a world is known

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.coverage.claims import Kind, Promise, at_most, simulated
-from engine.analysis import audit, audit_lines, perturbations
-from engine.analysis.audit_lines import SHIFTS, JudgePredictions
+from engine.analysis import audit, perturbations
+from engine.analysis.audit import SHIFTS, JudgePredictions
 from engine.analysis.audit_run import Audit, audit_of
 from engine.core.items import PREFERENCES, Gold, Item
 from engine.core.judgments import JudgmentKey
@@ -294,10 +294,10 @@ class Line(NamedTuple):
 
 
 _LINES = {
-    "injected": Line(audit.WON, audit_lines.MOST_WON),
-    "place": Line(audit.WON, audit_lines.MOST_TOKEN_BIAS, is_two_sided=True),
-    "again": Line(audit.SHARE, audit_lines.MOST_UNLIKE, whole=True),
-    "format_mass": Line(audit.SCORE, audit_lines.LEAST_MASS, is_below=True),
+    "injected": Line(audit.WON, audit.MOST_WON),
+    "place": Line(audit.WON, audit.MOST_TOKEN_BIAS, is_two_sided=True),
+    "again": Line(audit.SHARE, audit.MOST_UNLIKE, whole=True),
+    "format_mass": Line(audit.SCORE, audit.LEAST_MASS, is_below=True),
 }
 
 

@@ -12,20 +12,18 @@ from engine.analysis.audit import (
     SCORE,
     AuditLine,
     AuditVerdict,
-    enough,
-    held,
-    judged_together,
-    too_few,
-    within,
-)
-from engine.analysis.audit_lines import (
     JudgePredictions,
     again_line,
     change_lines,
+    enough,
+    held,
+    judged_together,
     label_token_line,
     mass_line,
     order_lines,
     speed_line,
+    too_few,
+    within,
 )
 from engine.analysis.perturbations import MadePerturbations
 from engine.core.formatting import counted, percent, points, short_name

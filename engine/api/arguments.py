@@ -64,8 +64,9 @@ def taken(name: str, kind: Any, value: object) -> Any:
         path_of(name, value)
     elif len(kinds) == 1:
         (only,) = kinds
-        if get_origin(only) is Literal:
-            return _choice_of(name, get_args(only), value)
+        choices = get_args(only) if get_origin(only) is Literal else ()
+        if choices and (not isinstance(value, str) or value not in choices):
+            raise SetupError(f"{name} is {in_a_line(value)}.", f"Use {' or '.join(map(repr, choices))}.")
         if only in _BY_KIND:
             return _BY_KIND[only](name, value)
     return value
@@ -123,12 +124,6 @@ def _truth_of(name: str, value: object) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise SetupError(f"{name} is {in_a_line(value)}.", "Use True or False.")
     return bool(value)
-
-
-def _choice_of(name: str, choices: tuple[str, ...], value: object) -> str:
-    if not isinstance(value, str) or value not in choices:
-        raise SetupError(f"{name} is {in_a_line(value)}.", f"Use {' or '.join(map(repr, choices))}.")
-    return value
 
 
 _BY_KIND: Mapping[type, Callable[[str, object], object]] = {

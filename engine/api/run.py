@@ -35,11 +35,11 @@ from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing, f
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank
 from engine.report.audit import audit_section
+from engine.report.calibration import learning_section
 from engine.report.comparison import comparison_sheet
 from engine.report.correction import corrected_candidates
 from engine.report.drift import drift_sections
 from engine.report.evaluation import run_sheet
-from engine.report.learning import learning_section
 from engine.report.ranking import candidate_table, pair_table, ranking_sheet
 from engine.report.rankings import RankedBy
 from engine.report.run import changes_table

@@ -255,17 +255,12 @@ def _teaching(
                 losses[row, test] += asked.losses(after) / orders
                 right[row, test] += np.divide(asked.right(after, asked.log_probs), orders)
                 frequencies[row, test] += asked.losses(plain) / orders
-                frequent[row, test] += _most_frequent_right(known, asked) / orders
+                # Of equals the first, in their own places: in both together A and B are equally frequent, and
+                # where A is usual that would be far below always A.
+                default = np.full(len(asked.groups), log_frequencies(known.labels[0]).argmax())
+                frequent[row, test] += is_right(default, asked.labels[0]) / orders
             yield
     return _Trained(sizes, losses, right, frequencies, frequent, seen.groups)
-
-
-def _most_frequent_right(known: Views, asked: Views) -> BoolArray:
-    """Where the most frequent label known is right, (items,), of equals the first, in their own places: in
-    both together A and B are equally frequent, and where A is usual that would be far below always A.
-    """
-    default = log_frequencies(known.labels[0]).argmax()
-    return is_right(np.full(len(asked.groups), default), asked.labels[0])
 
 
 def _in_drawn_order(seen: Views, train: IntArray, random: np.random.Generator) -> IntArray:

@@ -14,10 +14,10 @@ from engine.report.annotators import joined_sentence, joining_sections
 from engine.results.annotation_file import (
     AnnotationFile,
     annotation_file,
+    load_annotations,
     save_annotation_file,
 )
 from engine.results.annotation_import import Joining, join, look_at
-from engine.results.tool_labels import load_annotations
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 from engine.system.paths import default_store

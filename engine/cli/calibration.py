@@ -18,8 +18,7 @@ from engine.judging.item_prompt import order_tokens
 from engine.metrics.matching import match, told_apart
 from engine.operations.measuring import JurySetup, decide_together, fit_calibration
 from engine.operations.opening import check_store, files_of_runs
-from engine.report.calibration import calibration_sections
-from engine.report.learning import learning_section
+from engine.report.calibration import calibration_sections, learning_section
 from engine.report.orders import margin_sections
 from engine.report.run import run_facts
 from engine.results.calibration import load_calibration, save_calibration

@@ -26,13 +26,12 @@ from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.column_content import Sample, look_into
 from engine.data.column_guess import Guess, guess_columns
-from engine.data.column_memory import remembered
 from engine.data.dataset import Dataset
 from engine.data.mapped_table import MappedTable
 from engine.data.outputs import read_instructions, read_outputs
 from engine.data.pairs import make_pairs, match_outputs
 from engine.data.reading import report_on
-from engine.data.recognition import known_as, unread
+from engine.data.recognition import known_as, remembered, unread
 from engine.data.rubrics import files as rubric_files
 from engine.data.submission import Submission, check_submission, check_suffix, read_submission
 from engine.data.verdicts import Verdicts, read_system

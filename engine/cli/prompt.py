@@ -37,7 +37,18 @@ def prompt() -> console.Parser:
         "what", metavar="DATASET|RUN", help="a dataset (./3 for a file named 3), or the id of a run"
     )
     arguments.text("--model", "MODEL", f"{shared.MODEL_WORDS}; with RUN: its model, if it was moved")
-    _add_place(arguments)
+    arguments.text("--id", "ID", "the item (the first one)")
+    arguments.text("--criterion", "NAME", "the criterion (the first one)")
+    arguments.choice("--order", [order.value for order in Order], "AB (default), or BA", Order.AB.value)
+    words = f"the elicitation method ({shared.option_names(DEFAULT_METHODS)}, or the run's first)"
+    arguments.choice("--method", [method.option for method in Method], words)
+    arguments.text(
+        "--question",
+        "NAME",
+        "the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
+    )
+    arguments.flag("--tokens", "one token per line: part, id, source, text")
+    arguments.number("--next", "run the model, and print the N likeliest next tokens")
     judging = arguments.add_argument_group("a dataset, as in judge")
     shared.add_rubric(judging, "the criteria and their questions (the task's)")
     shared.add_settings_of(judging, Surface.PROMPT, Group.OUTPUT, Group.COMPUTER)
@@ -51,21 +62,6 @@ def prompt() -> console.Parser:
     run_store.store("runs")
     shared.add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
-
-
-def _add_place(arguments: console.Parser) -> None:
-    arguments.text("--id", "ID", "the item (the first one)")
-    arguments.text("--criterion", "NAME", "the criterion (the first one)")
-    arguments.choice("--order", [order.value for order in Order], "AB (default), or BA", Order.AB.value)
-    words = f"the elicitation method ({shared.option_names(DEFAULT_METHODS)}, or the run's first)"
-    arguments.choice("--method", [method.option for method in Method], words)
-    arguments.text(
-        "--question",
-        "NAME",
-        "the question of a method that has several (its first): A or B; or BCDA, permuted label tokens",
-    )
-    arguments.flag("--tokens", "one token per line: part, id, source, text")
-    arguments.number("--next", "run the model, and print the N likeliest next tokens")
 
 
 def _print_prompt(options: argparse.Namespace) -> int:
@@ -176,7 +172,15 @@ def _prompt(
     facts, one = islice(item_prompt.shown_prompts(question, place, cancel, method, options.question), 2)
     assert isinstance(facts, item_prompt.PromptFacts)
     assert isinstance(one, item_prompt.OnePrompt)
-    _tell_facts(facts, question.item)
+    for note in facts.notes:
+        console.tell(console.printable(note))
+    if facts.shortening is not None:
+        console.tell(facts.shortening.in_words)
+    if not facts.fits:
+        console.tell(
+            f"Item {console.printable(question.item.id)} needs {facts.cells:,} tokens, the context holds"
+            f" {facts.context:,}: it is not judged."
+        )
     shown = one.preview
     console.tell(
         f"{len(shown.tokens):,} tokens: {shown.stem:,} of the stem, {shown.trunk:,} of the item,"
@@ -187,18 +191,6 @@ def _prompt(
     if one.asked.question.reasons:
         console.tell("Here the model writes its reasoning; the answer is read after it.")
     return one
-
-
-def _tell_facts(facts: item_prompt.PromptFacts, item: Item) -> None:
-    for note in facts.notes:
-        console.tell(console.printable(note))
-    if facts.shortening is not None:
-        console.tell(facts.shortening.in_words)
-    if not facts.fits:
-        console.tell(
-            f"Item {console.printable(item.id)} needs {facts.cells:,} tokens, the context holds"
-            f" {facts.context:,}: it is not judged."
-        )
 
 
 def _token_lines(shown: Preview) -> Iterable[str]:

@@ -13,6 +13,7 @@ from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
+from engine.core.codec import plain
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed
@@ -26,7 +27,7 @@ from engine.ranking import ranking
 from engine.ranking import weighted_scoring as scoring
 from engine.ranking.bradley_terry import side_by_side
 from engine.ranking.labelled_part import by_labels
-from engine.ranking.weight_fit import WeightFit, fit_json, load_comparisons
+from engine.ranking.weight_fit import WeightFit, load_comparisons
 from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
 from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
 from engine.report.slices import slice_caveats, weighed_slice_table
@@ -70,7 +71,13 @@ def _rank(options: argparse.Namespace) -> int:
     written = {"--json": options.json, "--csv": options.csv}
     written |= {**shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, filter(None, (options.what, options.beside)))
-    _check_weighted(options)
+    if options.weighted and options.criterion is not None:
+        raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
+    for name in ("weights", "tie_threshold", "grades"):
+        value = getattr(options, name)  # a threshold of 0 is given, too
+        if value is not None and value is not False and not options.weighted:
+            option = shared.option_of(name)
+            raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
     seed = checked_seed(options.seed)
     with console.interruptible() as cancel:
         ranked = _ranked(options, options.what, cancel)
@@ -104,16 +111,6 @@ def _rank(options: argparse.Namespace) -> int:
     measures.write_methods(options, "rank", ranking_methods(ranked, made, seed, corrected))
     console.print_sheet(sheet)
     return console.DONE
-
-
-def _check_weighted(options: argparse.Namespace) -> None:
-    if options.weighted and options.criterion is not None:
-        raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
-    for name in ("weights", "tie_threshold", "grades"):
-        value = getattr(options, name)  # a threshold of 0 is given, too
-        if value is not None and value is not False and not options.weighted:
-            option = shared.option_of(name)
-            raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
 
 
 def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:
@@ -331,5 +328,5 @@ def _weighed_json(result: scoring.WeightedScoring, fit: tuple[WeightFit, KeptFit
     if result.agreement:
         more["agreement"] = asdict(result.agreement)
     if fit:
-        more["fitted"] = fit_json(*fit)
+        more["fitted"] = plain(fit[0]) | plain(fit[1])
     return {**result.result, **more}

@@ -11,7 +11,7 @@ from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
 from engine.core.formatting import counted
-from engine.core.tables import Part, Section, Sentences, Sheet
+from engine.core.tables import Part, Sentences, Sheet
 from engine.data.slices import Slicing
 from engine.metrics.accuracy import UNSCORED
 from engine.metrics.comparison import Comparison, match_all
@@ -19,7 +19,6 @@ from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
 from engine.metrics.evaluation import official_json
 from engine.metrics.matching import Matched, match
-from engine.metrics.slices import SlicedMeasures
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
 from engine.report.accuracy import confusion_section
 from engine.report.comparison import comparison_json, comparison_sheet
@@ -126,7 +125,14 @@ def _compare(options: argparse.Namespace) -> int:
         print(console.printable(f"{system.name}:"))
         print(indent(health_lines(system.health), "    "))
     sections = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
-    sections += _slice_sections(matched, slices, wins)
+    parts: list[Part] = []
+    for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
+        parts.append(compared_slice_table(matched, of_each))
+        if sentences := compared_slices_in_words(matched, of_each):
+            parts.append(Sentences(sentences))
+        if weighed:
+            parts.append(compared_win_table(of_each[0], weighed))
+    sections += measures.slices_section(parts)
     shared.write_table_files(options, "compare", Sheet(" against ".join(result.systems), sections))
     print("\n\n".join(map(console.printed_section, sections)))
     _print_differences(result, options.differences)
@@ -136,21 +142,6 @@ def _compare(options: argparse.Namespace) -> int:
 def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeightedScoring]:
     found = {one.system.name: weigh_by_default(one, division) for one in matched}
     return {name: weighed for name, weighed in found.items() if weighed is not None}
-
-
-def _slice_sections(
-    matched: Sequence[Matched],
-    slices: Sequence[Sequence[SlicedMeasures]],
-    wins: Sequence[dict[str, SlicedWeightedScoring]],
-) -> list[Section]:
-    parts: list[Part] = []
-    for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
-        parts.append(compared_slice_table(matched, of_each))
-        if sentences := compared_slices_in_words(matched, of_each):
-            parts.append(Sentences(sentences))
-        if weighed:
-            parts.append(compared_win_table(of_each[0], weighed))
-    return measures.slices_section(parts)
 
 
 def _print_differences(result: Comparison, most: int) -> None:

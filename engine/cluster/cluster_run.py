@@ -34,8 +34,7 @@ from engine.settings.identity import CLUSTER, OVER_CLUSTER, RANDOM_ORDER, Stored
 from engine.store.run_store import RunStore
 
 if TYPE_CHECKING:
-    from engine.cluster.connection import Connection
-    from engine.cluster.dispatcher import TaskDispatcher
+    from engine.cluster.connection import Connection, TaskDispatcher
 
 NEAR = 0.15  # in natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md.
 _DECIDED_AT_ONCE = 500
@@ -97,7 +96,7 @@ class _Judging:
         self._missing = {group.start for group in groups}  # a late worker's answer may come a second time
         self._store.describe(self._run.id, self._manifest)
         yield from self._keeper.begin()
-        dispatcher = import_module("engine.cluster.dispatcher")  # Dask is there now, and for this alone
+        dispatcher = import_module("engine.cluster.connection")  # Dask is there now, and for this alone
         orders = dispatcher.JudgeOrders(
             work=work_of(self._plan),
             template=self._template,

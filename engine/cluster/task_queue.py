@@ -24,7 +24,13 @@ class KindRecord:
         self._spans: list[list[range]] = []
         for each in kept:
             self._kinds.append({name: str(fact) for name, fact in each.items() if name != PLACES})
-            self._spans.append(_spans_of(str(each.get(PLACES, ""))))
+            text = str(each.get(PLACES, ""))
+            spans = []
+            for part in filter(None, text.split(",")):
+                first, _, last = part.partition("-")
+                if first.isdecimal() and (not last or last.isdecimal()):
+                    spans.append(range(int(first), int(last or first) + 1))
+            self._spans.append(_joined(spans))
 
     @property
     def kinds(self) -> list[dict[str, str]]:
@@ -49,15 +55,6 @@ class KindRecord:
             for spans in self._spans
         ]
         return [{**kind, PLACES: judged} for kind, judged in zip(self._kinds, places, strict=True)]
-
-
-def _spans_of(text: str) -> list[range]:
-    spans = []
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        if first.isdecimal() and (not last or last.isdecimal()):
-            spans.append(range(int(first), int(last or first) + 1))
-    return _joined(spans)
 
 
 def _without(spans: Sequence[range], positions: Iterable[int]) -> list[range]:

@@ -40,11 +40,8 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
         options = self.options
         self.facts = facts_here(replace(machine_settings(options.threads), device=options.device))
         self._cancel = CancelToken()
-        self.model = self.made_model(self._cancel)
+        self.model = ModelOnWorker(options, self._cancel)
         self._worker = worker
-
-    def made_model(self, cancel: CancelToken) -> ModelOnWorker:
-        return ModelOnWorker(self.options, cancel)
 
     async def teardown(self, worker: Worker) -> None:
         """Called by Dask at the end: stops what is judged, and closes the model on its own thread."""

@@ -111,7 +111,7 @@ class Sample:
     def kind_of(self, source: str) -> str:
         """`dialogue`, `texts`, `number`, `list`, `object` or `text`: what is held there."""
         cells = self.held(source)
-        if cells and all(map(_is_dialogue, cells)):
+        if cells and all(any(turn.role for turn in turns_of(cell) or ()) for cell in cells):
             return "dialogue"
         if cells and all(finite_number(cell) is not None for cell in cells):
             return "number"
@@ -233,7 +233,8 @@ class Sample:
                 if source.is_list:
                     counts.update(self._entries(source, len(self.rows)))
                     continue
-                rows = self.short if _is_flat(source) else [row.cells for row in self.rows]
+                is_flat = all(getattr(place, "path", ()) == () for place in (*source.places, source.than))
+                rows = self.short if is_flat else [row.cells for row in self.rows]
                 counts.update(filter(None, (_label_value(source, row) for row in rows)))
         return dict(counts.most_common())
 
@@ -402,10 +403,6 @@ def _label_value(source: CellSource, cells: Mapping[str, str]) -> str:
     return "/".join(texts) if any(texts) else ""
 
 
-def _is_flat(source: CellSource) -> bool:
-    return all(getattr(place, "path", ()) == () for place in (*source.places, source.than))
-
-
 def _paths(value: object, path: str, depth: int, *, of_each: bool = False) -> Iterator[str]:
     """The places in a nested value. `of_each`: of the first list on the way, those in each entry."""
     if depth >= _DEEPEST:
@@ -426,10 +423,6 @@ def _paths(value: object, path: str, depth: int, *, of_each: bool = False) -> It
             yield from _paths(inner, place, depth + 1, of_each=of_each)
         else:
             yield place
-
-
-def _is_dialogue(cell: str) -> bool:
-    return any(turn.role for turn in turns_of(cell) or ())
 
 
 def _is_nested(cell: str) -> bool:

@@ -25,12 +25,11 @@ from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, read_sample
 from engine.data.column_guess import guess_columns
-from engine.data.column_memory import remembered
 from engine.data.file_kinds import RunCsvTable, expecting, is_run_csv
 from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
 from engine.data.other_columns import OtherColumns
 from engine.data.outputs import single_outputs
-from engine.data.recognition import known_as, unread
+from engine.data.recognition import known_as, remembered, unread
 from engine.data.signs import ReadingSign, Signs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.sandbox import sandboxed
@@ -360,11 +359,6 @@ def _nearest(text: str, choices: Iterable[str], cutoff: float = _NEAR) -> str | 
     return by_plain[found[0]] if found else None
 
 
-def _is_misdecoded(text: str) -> bool:
-    # isascii is a flag of the string; most texts need no search.
-    return not text.isascii() and _MISDECODED.search(text) is not None
-
-
 def _plain(name: str) -> str:
     return re.sub(r"[\s-]+", "_", name.strip()).lower()
 
@@ -446,7 +440,9 @@ class _Loading:
         named = set().union(*self._rows)
         for name, chunks in self._chunks.items():
             texts = [cells.get(name, "") if name in named else "" for cells in self._rows]
-            self._misdecoded += name in named and sum(map(_is_misdecoded, texts))
+            # isascii is a flag of the string; most texts need no search.
+            unlike = (text for text in texts if not text.isascii())
+            self._misdecoded += name in named and sum(_MISDECODED.search(text) is not None for text in unlike)
             chunks.append(text_array(texts))
         self._others.pack(self._rows)
         self._rows = []

@@ -103,7 +103,8 @@ def matching(
 ) -> Rows:
     """The same of any columns of text, all of the same length."""
     words = text.split()
-    if not all(map(_is_unicode, words)):
+    # A typed word may hold half a character, and no dataset does.
+    if any("\ud800" <= char <= "\udfff" for char in text):
         return np.empty(0, np.int64)
     table = pa.table(list(columns), names=[str(place) for place in range(len(columns))])
     if not words:
@@ -170,11 +171,6 @@ def _places(keys: pa.ChunkedArray | pa.Array, descending: bool) -> Rows:
     direction = "descending" if descending else "ascending"
     places: Rows = to_numpy(pc.sort_indices(pa.table({"key": keys}), sort_keys=[("key", direction)]))
     return places
-
-
-def _is_unicode(word: str) -> bool:
-    """False for half a character, which a typed word may hold and no dataset does."""
-    return word.isascii() or not any("\ud800" <= char <= "\udfff" for char in word)
 
 
 def _rows_with(words: list[str], part: pa.Table) -> Rows:

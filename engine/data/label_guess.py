@@ -57,7 +57,11 @@ class LabelGuess:
             self._guess_labels()
         elif (equal := self._equal_scores()) is not None:
             self._found.set(self._overall, equal, Confidence.LIKELY)
-        self._guess_explanation()
+        target = self._overall.replace("_preference", "_explanation")
+        free = self._found.free(self._sample.scalars)
+        named = first_named(free, naming.EXPLANATIONS, self._sample.holds_texts)
+        if named is not None and any(name.endswith("_preference") for name in self._found.sources):
+            self._found.set(target, named, Confidence.LIKELY)
 
     def _guess_labels(self) -> None:
         own = [name for name in self._rubric.names if f"{name}_preference" in self._sample.columns]
@@ -240,13 +244,6 @@ class LabelGuess:
     def _criterion_of(self, column: str) -> str:
         named = next((name for name in self._rubric.names if name in plain_name(column)), None)
         return f"{named}_preference" if named else self._overall
-
-    def _guess_explanation(self) -> None:
-        target = self._overall.replace("_preference", "_explanation")
-        free = self._found.free(self._sample.scalars)
-        named = first_named(free, naming.EXPLANATIONS, self._sample.holds_texts)
-        if named is not None and any(name.endswith("_preference") for name in self._found.sources):
-            self._found.set(target, named, Confidence.LIKELY)
 
 
 def may_be_label(sample: Sample, name: str) -> bool:

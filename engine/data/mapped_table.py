@@ -406,8 +406,8 @@ class MappedTable(SourceTable):
                 yield cells
                 return
             texts, scores, writers = (
-                _of_each(self._sources[name], reader) if name in self._sources else []
-                for name in (OUTPUT, SCORE, CANDIDATE)
+                [] if source is None else reader.entries(source) if source.is_list else reader.texts(source)
+                for source in map(self._sources.get, (OUTPUT, SCORE, CANDIDATE))
             )
             yield from self._scored(cells, texts, scores, writers)
         elif self._alternatives:
@@ -566,18 +566,14 @@ class MappedTable(SourceTable):
         said += [f"The {name.replace('_', ' ')} {half}" for name in self._by_majority]
         if ID not in self._sources:
             said.append("No id column: the items are numbered in the order of the file.")
-        said += self._counted_in_words()
+        of_rows = ((self.counts[what], *words) for what, words in _TOLD.items())
+        said += [f"{counted(count, one, several)} {rest}" for count, one, several, rest in of_rows if count]
         if self._ranked or OUTPUT in self._sources:
             said.append(
                 "A hash of the item decides whether the chosen response is A or B, and the label of"
                 f" {self._verdict.removesuffix('_preference').replace('_', ' ')} is set accordingly."
             )
         return said
-
-    def _counted_in_words(self) -> Iterator[str]:
-        for what, (one, several, rest) in _TOLD.items():
-            if self.counts[what]:
-                yield f"{counted(self.counts[what], one, several)} {rest}"
 
 
 _MARKED = "omitted: they are marked as discarded, cancelled or unfinished."
@@ -684,11 +680,6 @@ def _asked(of_group: str, messages: Mapping[str, Cells]) -> str:
     if of_group or len(said) % 2 == 0:
         return ""
     return written([Turn((USER, ASSISTANT)[place % 2], text) for place, text in enumerate(reversed(said))])
-
-
-def _of_each(source: CellSource, reader: RowReader) -> list[str]:
-    """What a source says of each response: in each entry of a list, or at each place."""
-    return reader.entries(source) if source.is_list else reader.texts(source)
 
 
 def _score(text: str) -> tuple[float, ...] | None:

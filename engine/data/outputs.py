@@ -90,7 +90,9 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
         found[INSTRUCTION] = instruction
     dialogue = next((name for name in _DIALOGUES if name in sample.columns), None)
     named = [name for word in naming.OUTPUTS for name in sample.columns if word in tokens_of(name)]
-    response = next((name for name in named if _is_response(name) and sample.is_filled(name)), None)
+    of_sides = _SIDES | {"id"}
+    responses = (name for name in named if not {*tokens_of(name)} & of_sides and sample.is_filled(name))
+    response = next(responses, None)
     if response is not None:
         found[OUTPUT] = response
     elif dialogue is not None and any(sample.cells(f"{dialogue}@{DialoguePart.REPLY}")):
@@ -113,10 +115,6 @@ def _turns(sample: Sample, place: str, part: DialoguePart) -> str:
     """The source of the turns that FastChat's and Arena-Hard's files hold; empty where there are none."""
     source = f"{place}@{part}"
     return source if place.partition("[")[0] in sample.columns and any(sample.cells(source)) else ""
-
-
-def _is_response(name: str) -> bool:
-    return not {*tokens_of(name)} & (_SIDES | {"id"})
 
 
 def _whose(sample: Sample) -> str:
@@ -183,7 +181,19 @@ def read_outputs(
     if not responses and not nulls:
         raise table.no_rows()
     if not any(response.output.strip() for response in responses):
-        raise _no_outputs(path, sources[OUTPUT][0], len(responses) + nulls, table)
+        count = len(responses) + nulls
+        rows = counted(count, table.row_word, f"{table.row_word}s")
+        raise InputError(
+            path,
+            [
+                f"contains no outputs: {quoted(sources[OUTPUT][0])} is empty in"
+                f" {f'all {rows}' if count > 1 else f'its {rows}'}."
+            ],
+            Hint(
+                "Check that the candidate model wrote something, or name the column with its outputs: ",
+                Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
+            ),
+        )
     known = [name for name in names if name]
     _refuse_several(path, known, responses)
     candidate = known[0] if len(names) == 1 and known else plain_stem(path)
@@ -276,21 +286,6 @@ def _no_column(path: Path, name: str, what: str, table: SourceTable) -> InputErr
     found = listed(table.first_columns(), _MOST_COLUMNS_SHOWN, quoted)
     hint: list[HintPart] = ["Name it: ", Setting.COLUMNS.at(f"{name}={GAP}")]
     return InputError(path, [f"no column looks like the {what}. Columns found: {found}."], Hint(*hint))
-
-
-def _no_outputs(path: Path, source: str, count: int, table: SourceTable) -> InputError:
-    rows = counted(count, table.row_word, f"{table.row_word}s")
-    return InputError(
-        path,
-        [
-            f"contains no outputs: {quoted(source)} is empty in"
-            f" {f'all {rows}' if count > 1 else f'its {rows}'}."
-        ],
-        Hint(
-            "Check that the candidate model wrote something, or name the column with its outputs: ",
-            Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
-        ),
-    )
 
 
 def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> None:

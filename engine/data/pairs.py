@@ -120,7 +120,23 @@ def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None 
     by what matches more of them. Raises SetupError for fewer than two files and for two candidates of one
     name, InputError where the files have no instruction in common or nothing says what it was.
     """
-    _refuse_names(files)
+    if len(files) < 2:
+        raise SetupError(
+            "Pairs need the outputs of two candidates or more.",
+            "Name a file for each, on the same instructions.",
+        )
+    taken: dict[str, Path] = {}
+    for file in files:
+        called = _of_candidate(file.candidate)
+        if called in taken:
+            other = taken[called]
+            where = other if other.name == file.path.name else other.name
+            raise InputError(
+                file.path,
+                [f"its candidate is called {named(file.candidate)}, like that of {where}."],
+                _to_tell_apart(file.path, other),
+            )
+        taken[called] = file.path
     methods = [_by_id(files, questions or {}), _by_text(files)]
     found = max(
         (method for method in methods if method is not None),
@@ -228,26 +244,6 @@ def _matched(
         for file, of_file in zip(files, first, strict=True)
     }
     return MatchedOutputs(by_id, tuple(shared), tuple(texts[key] for key in shared), responses, kept)
-
-
-def _refuse_names(files: Sequence[Outputs]) -> None:
-    if len(files) < 2:
-        raise SetupError(
-            "Pairs need the outputs of two candidates or more.",
-            "Name a file for each, on the same instructions.",
-        )
-    taken: dict[str, Path] = {}
-    for file in files:
-        called = _of_candidate(file.candidate)
-        if called in taken:
-            other = taken[called]
-            where = other if other.name == file.path.name else other.name
-            raise InputError(
-                file.path,
-                [f"its candidate is called {named(file.candidate)}, like that of {where}."],
-                _to_tell_apart(file.path, other),
-            )
-        taken[called] = file.path
 
 
 def _to_tell_apart(path: Path, other: Path) -> Hint:

@@ -30,10 +30,9 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.catalogue import Known
 from engine.data.column_content import Sample, filled_sample, said_meanings
 from engine.data.column_guess import Guess, guess_columns
-from engine.data.column_memory import remembered
 from engine.data.label_guess import may_be_label
 from engine.data.mapped_table import MappedTable
-from engine.data.recognition import holds_verdicts, known_as
+from engine.data.recognition import holds_verdicts, known_as, remembered
 from engine.data.signs import STRONG, ReadingSign, SignKind, Signs
 from engine.data.tables import open_table
 from engine.system.sandbox import sandboxed

@@ -254,7 +254,9 @@ def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
         yield from _by_bounds(values, filled, ("q1", "q2", "q3", "q4"), "")
         yield "", EMPTY, np.flatnonzero(~filled)
         return
-    order = sorted(rows_of, key=lambda text: -len(rows_of[text])) if many else sorted(rows_of, key=_in_order)
+    # Many by their frequency; a few numbers by size, before other texts by their letters.
+    by_size = {text: (numbers.get(text, math.inf), text) for text in rows_of}
+    order = sorted(rows_of, key=(lambda text: -len(rows_of[text])) if many else by_size.__getitem__)
     yield from _the_first(order, rows_of, "values")
     yield "", EMPTY, _rows(empty)
 
@@ -304,12 +306,6 @@ def _the_first(order: Sequence[str], rows_of: Mapping[str, Sequence[int]], what:
         others = f"({others})"
     rows = {row for value in rest for row in rows_of[value]}
     yield others, f"(all others: {len(rest):,} {what})", _rows(rows)
-
-
-def _in_order(text: str) -> tuple[float, str]:
-    """Numbers by size, other texts by their letters."""
-    value = finite_number(text)
-    return (math.inf if value is None else value), text
 
 
 def _by_bounds(

@@ -17,7 +17,6 @@ from engine.core.items import HumanLabel, digest
 from engine.core.judgments import FittedOn, label_of
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.dataset import Dataset
-from engine.data.label_origins import drawn_instructions
 from engine.llama.context import BATCH, SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel
@@ -107,12 +106,6 @@ def order_of(run: StoredRun, question_plan: QuestionPlan | None, judged: int) ->
 def _asked_by(question_plan: QuestionPlan) -> dict[str, Any]:
     tuning = {key.TUNING: True} if question_plan.is_tuning else {}
     return {"leaves_out": question_plan.leaves_out, "width": question_plan.width, **tuning}
-
-
-def in_random_order(groups: Sequence[range], dataset: Dataset, seed: int) -> list[range]:
-    """Groups of positions, each in the place of that of its instructions which a seed draws first."""
-    places = drawn_instructions(dataset.group_column, seed)
-    return sorted(groups, key=lambda group: min(places[position] for position in group))
 
 
 _FORMAT = "chat_format_hash"

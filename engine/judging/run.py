@@ -14,6 +14,7 @@ from engine.core.errors import EngineBug, Hint, Setting, SetupError
 from engine.core.items import Preference
 from engine.core.judgments import AnyJudgment, JudgedItem
 from engine.data.dataset import Dataset
+from engine.data.label_origins import drawn_instructions
 from engine.judging.item_judge import ExplanationsByCriterion, ItemJudge, LabelsByCriterion
 from engine.judging.item_reader import Judging, Remaining
 from engine.judging.plan import (
@@ -22,7 +23,6 @@ from engine.judging.plan import (
     asked_alike,
     check_same_format,
     continued_manifest,
-    in_random_order,
     machine_manifest,
     order_of,
     session_manifest,
@@ -148,7 +148,9 @@ def run_judging(
         groups = missing_groups(plan, judged)
         order = order_of(run, plan.question_plan, len(judged))
         if order is not None:
-            groups = in_random_order(groups, plan.dataset, order["seed"])
+            # Each in the place of that of its instructions which the seed draws first.
+            places = drawn_instructions(plan.dataset.group_column, order["seed"])
+            groups = sorted(groups, key=lambda group: min(places[position] for position in group))
         yield events.RunStarted(run.id, len(plan.dataset), len(judged))
         keeper = RunWriter(plan, store, run.id)
         asking = Asking(plan.question_plan, plan.rubric.names)

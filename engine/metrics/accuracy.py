@@ -101,13 +101,6 @@ def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     return found
 
 
-def accuracy_by_method(
-    by_method: Mapping[str, RunResults], dataset: Dataset | None
-) -> dict[str, dict[str, Accuracy]]:
-    """The accuracy of each of the results that `RunResults.by_method` gave; without human labels of none."""
-    return {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_method.items()}
-
-
 def kappa(labels: Labels, other: Labels) -> float | None:
     """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree:
     1 - (share that disagrees) / (share that would by chance). As a `tie` agrees with two others, it is the

@@ -125,7 +125,10 @@ def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -
 def compare(evaluations: Sequence[Evaluation]) -> Comparison:
     """Evaluations of `match_all`, on the criteria of all, if asked alike. SetupError without any."""
     names = tuple(evaluation.name for evaluation in evaluations)
-    left_out, otherwise = _left_out(evaluations), _asked_otherwise(evaluations)
+    known = dict.fromkeys(name for evaluation in evaluations for name in evaluation.labels)
+    lacking = {name: tuple(each.name for each in evaluations if name not in each.labels) for name in known}
+    left_out = {name: systems for name, systems in lacking.items() if systems}
+    otherwise = _asked_otherwise(evaluations)
     criteria = _compared(evaluations, {*left_out, *otherwise}, otherwise)
     accuracies, explained = [], []
     for name in criteria:
@@ -140,8 +143,8 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
             explained.append(_measure(kind, name, values, ends))
     pairs = combinations(evaluations, 2)
     agreements = [found for two in pairs for found in _agreements(*two, criteria=criteria)]
-    known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
-    corrected = dict(zip(known, holm(list(known.values())), strict=True))
+    p_values = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     labels = evaluations[0].labels
     means = [evaluation.mean_accuracy(criteria) for evaluation in evaluations]
     return Comparison(
@@ -197,12 +200,6 @@ def about_the_task(system: System) -> bool:
     if system.asked is None:
         return set(system.criteria) <= task.keys()
     return all(task.get(criterion.name) == criterion.question for criterion in system.asked.criteria)
-
-
-def _left_out(evaluations: Sequence[Evaluation]) -> dict[str, tuple[str, ...]]:
-    known = dict.fromkeys(name for evaluation in evaluations for name in evaluation.labels)
-    lacking = {name: tuple(each.name for each in evaluations if name not in each.labels) for name in known}
-    return {name: systems for name, systems in lacking.items() if systems}
 
 
 def _asked_otherwise(evaluations: Sequence[Evaluation]) -> dict[str, dict[str, str]]:

@@ -151,12 +151,6 @@ class OverInstructions:
         return count / (count - 1) * float(np.sum(self.pulls**2))
 
     @property
-    def _variance_with_one_more(self) -> float:
-        """With one instruction more, as far off as the furthest: a few skewed values would seem too alike."""
-        count = self.instructions
-        return self._variance + count / (count - 1) * float(np.max(self.pulls**2))
-
-    @property
     def standard_error(self) -> float:
         return float(np.sqrt(self._variance))
 
@@ -234,7 +228,9 @@ class OverInstructions:
 
     def skewed_interval(self) -> Interval | None:
         """The same where a few values may be far off, as with one instruction more, like the furthest."""
-        return self._around(self._variance_with_one_more)
+        # A few skewed values would seem too alike.
+        count = self.instructions
+        return self._around(self._variance + count / (count - 1) * float(np.max(self.pulls**2)))
 
     def _around(self, variance: float) -> Interval | None:
         half = float(_t(self._freedom) * np.sqrt(variance))

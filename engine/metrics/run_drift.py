@@ -11,8 +11,7 @@ from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken
 from engine.core.judgments import AnyJudgment
 from engine.data.dataset import Dataset
-from engine.metrics.drift import Drift, EarlierItem, drift
-from engine.metrics.rounding import Opinion
+from engine.metrics.drift import Drift, EarlierItem, Opinion, drift
 from engine.results.calibration import Calibration, judge_of_run
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults, load_results, results_read_again

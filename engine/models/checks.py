@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from engine.models.header import CONVERT_AGAIN, TENSOR_TYPES, GgufHeader, TensorInfo
+from engine.models.header import CONVERT_AGAIN, TENSOR_TYPES, GgufHeader
 
 CHOOSE_CHAT_MODEL = "Choose a chat or instruct model in GGUF format."
 
@@ -260,27 +260,23 @@ def _check_values(model: GgufHeader) -> None:
         if math.isnan(value) or (key.endswith("epsilon") and not 0 < value <= 1):
             raise model.refused(f"key {key!r} is {value:g}")
     for tensor in model.tensors:
-        _check_tensor(model, tensor)
-
-
-def _check_tensor(model: GgufHeader, tensor: TensorInfo) -> None:
-    stored = TENSOR_TYPES.get(tensor.type_id)
-    if tensor.type_id in _FOREIGN_TYPES:
-        found, hint = _FOREIGN_TYPES[tensor.type_id]
-        raise model.refused(f"its weights are stored as {found}", hint)
-    if stored is None or stored.name in _WITHOUT_KERNEL:
-        raise model.refused(
-            f"tensor {tensor.name!r} has type {tensor.type_name}, which llama.cpp does not support"
-        )
-    if len(tensor.shape) == 1 and stored.name != "F32":
-        raise model.refused(
-            f"tensor {tensor.name!r} has one dimension and type {stored.name}; llama.cpp needs F32 there"
-        )
-    if tensor.shape[0] % stored.block:
-        raise model.refused(
-            f"tensor {tensor.name!r} has rows of {tensor.shape[0]:,} numbers, which type {stored.name}"
-            f" cannot store in blocks of {stored.block}"
-        )
+        stored = TENSOR_TYPES.get(tensor.type_id)
+        if tensor.type_id in _FOREIGN_TYPES:
+            found, hint = _FOREIGN_TYPES[tensor.type_id]
+            raise model.refused(f"its weights are stored as {found}", hint)
+        if stored is None or stored.name in _WITHOUT_KERNEL:
+            raise model.refused(
+                f"tensor {tensor.name!r} has type {tensor.type_name}, which llama.cpp does not support"
+            )
+        if len(tensor.shape) == 1 and stored.name != "F32":
+            raise model.refused(
+                f"tensor {tensor.name!r} has one dimension and type {stored.name}; llama.cpp needs F32 there"
+            )
+        if tensor.shape[0] % stored.block:
+            raise model.refused(
+                f"tensor {tensor.name!r} has rows of {tensor.shape[0]:,} numbers, which type {stored.name}"
+                f" cannot store in blocks of {stored.block}"
+            )
 
 
 def _check_tokenizer_tables(model: GgufHeader) -> None:

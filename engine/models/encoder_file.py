@@ -88,7 +88,14 @@ def precheck_encoder(model: GgufHeader) -> None:
     """Raise ModelFileError (key or tensor, what was found, the next step) for what cannot be an encoder."""
     checks.check_kind(model, _CHOOSE_ENCODER)
     checks.check_not_split(model)
-    _check_architecture(model)
+    name = model.architecture
+    if not name:
+        raise model.refused("key 'general.architecture' is missing")
+    if name != _ARCHITECTURE:
+        raise model.refused(
+            f"its architecture {name!r} is not that of RoBERTa and BERT, so it cannot be used as encoder",
+            _CHOOSE_ENCODER,
+        )
     checks.check_has_tensors(model, _CHOOSE_ENCODER)
     checks.check_sizes(model)
     context = _size(model, "context_length")
@@ -99,20 +106,19 @@ def precheck_encoder(model: GgufHeader) -> None:
     if experts := max(model.per_layer(key), default=0):
         raise model.refused(f"key {key!r} is {experts:,}, but RoBERTa and BERT have no experts")
     checks.check_numbers_and_tables(model)
-    _check_tokenizer(model)
-    _check_special_tokens(model)
-    _check_embeddings(model)
-
-
-def _check_architecture(model: GgufHeader) -> None:
-    name = model.architecture
-    if not name:
-        raise model.refused("key 'general.architecture' is missing")
-    if name != _ARCHITECTURE:
+    kind = model.text("tokenizer.ggml.model")
+    if kind not in _FAMILIES:
         raise model.refused(
-            f"its architecture {name!r} is not that of RoBERTa and BERT, so it cannot be used as encoder",
+            f"its tokenizer {kind!r} is neither RoBERTa's ({_ROBERTA!r}) nor BERT's ({_BERT!r})",
             _CHOOSE_ENCODER,
         )
+    split = model.text("tokenizer.ggml.pre")
+    if kind == _ROBERTA and split not in _ROBERTA_SPLITS:
+        raise model.refused(
+            f"key 'tokenizer.ggml.pre' is {split or 'missing'}: it does not split words like RoBERTa's"
+        )
+    _check_special_tokens(model)
+    _check_embeddings(model)
 
 
 def _size(model: GgufHeader, name: str) -> int:
@@ -130,20 +136,6 @@ def _check_heads(model: GgufHeader) -> None:
         found = model.integer(model.key(name))
         if found not in (None, number):
             raise model.refused(f"key {model.key(name)!r} is {found:,}, but should be {number:,}")
-
-
-def _check_tokenizer(model: GgufHeader) -> None:
-    kind = model.text("tokenizer.ggml.model")
-    if kind not in _FAMILIES:
-        raise model.refused(
-            f"its tokenizer {kind!r} is neither RoBERTa's ({_ROBERTA!r}) nor BERT's ({_BERT!r})",
-            _CHOOSE_ENCODER,
-        )
-    split = model.text("tokenizer.ggml.pre")
-    if kind == _ROBERTA and split not in _ROBERTA_SPLITS:
-        raise model.refused(
-            f"key 'tokenizer.ggml.pre' is {split or 'missing'}: it does not split words like RoBERTa's"
-        )
 
 
 def _check_special_tokens(model: GgufHeader) -> None:

@@ -337,6 +337,12 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     unsplit = values.text("tokenizer.ggml.model") == "gpt2" and not values.text("tokenizer.ggml.pre")
     # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
     whole_blocks = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
+    # Of keys and values over the layers. Sliding windows take less; recurrent states do not grow with the
+    # context.
+    kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
+    # One number stands for all layers.
+    if len(kv_heads) == 1:
+        kv_heads *= values.integer(values.key("block_count")) or 0
     return ModelFile(
         path=path,
         size_bytes=values.file_size,
@@ -345,7 +351,7 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         quantisation=quantisation(values.tensors, values.file_type, called(path)),
         parameters=sum(tensor.n_elements for tensor in values.tensors),
         trained_context=values.integer(values.key("context_length")) or 0,
-        kv_bytes_per_token=_kv_bytes_per_token(values),
+        kv_bytes_per_token=sum(kv_heads) * sum(_head_lengths(values)) * _BYTES_PER_F16,
         vocabulary_size=len(values.tokens),
         has_chat_template=any(_template_sources(values)),
         tokenizer_warning=_NO_PRE_TOKENIZER if unsplit else "",
@@ -356,16 +362,6 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
         experts=(most("expert_count"), most("expert_used_count")),
         layers=values.integer(values.key("block_count")) or 0,
     )
-
-
-def _kv_bytes_per_token(values: GgufHeader) -> int:
-    """Over the layers, KV heads x (key length + value length) x 2."""
-    # Sliding windows take less; recurrent states do not grow with the context.
-    kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
-    # One number stands for all layers.
-    if len(kv_heads) == 1:
-        kv_heads *= values.integer(values.key("block_count")) or 0
-    return sum(kv_heads) * sum(_head_lengths(values)) * _BYTES_PER_F16
 
 
 def _heads(values: GgufHeader) -> list[int]:

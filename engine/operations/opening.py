@@ -11,9 +11,9 @@ from engine.core.errors import ColumnsError, FileKind, Hint, SetupError, Step, S
 from engine.core.events import CancelToken, Note
 from engine.core.formatting import visible
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels, rubric_of_names
-from engine.data.column_memory import remember, remembered
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import kind_of
+from engine.data.recognition import remember, remembered
 from engine.metrics.matching import Matched, System
 from engine.models.finder import ModelPlace, default_folders, models_named
 from engine.results.run_dataset import dataset_of_run, load_as_judged

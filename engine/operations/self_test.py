@@ -20,12 +20,12 @@ from engine.core.formatting import amount, listed
 from engine.core.items import Order
 from engine.core.judgments import JudgedItem, Judgment, RawPrediction
 from engine.core.rubric import ELOQUENT
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import load_dataset
 from engine.llama import check_library
 from engine.metrics.accuracy import run_accuracy
 from engine.models.memory import check_memory
 from engine.models.model_file import read_model_file
-from engine.results.run_results import RunResults, load_results
+from engine.results.run_results import load_results
 from engine.settings.identity import RunIdentity
 from engine.settings.rows import JudgeSettings, Mode
 from engine.store.opening import SQLITE
@@ -222,26 +222,24 @@ def _judging(cancel: CancelToken) -> str:
         for _event in run_judging(plan, store, lambda: open_model(plan, cancel)):
             pass
         cancel.raise_if_requested()
-        return _as_expected(load_results(store, 1), dataset)
-
-
-def _as_expected(results: RunResults, dataset: Dataset) -> str:
-    """SetupError where the demo model would not have said it."""
-    judgments = [judgment for column in results.judgments.values() for judgment in column]
-    scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
-    accuracies = run_accuracy(results, dataset).values()
-    right = sum(accuracy.items * accuracy.share for accuracy in accuracies) / max(1, len(judgments))
-    found = (
-        f"{len(scored)} of {len(dataset) * len(ELOQUENT.names)} judgments made, {100 * right:.0f} % agree"
-        f" with the human label, {sum(judgment.explanation is not None for judgment in scored)} explained"
-    )
-    clear = [each for each in scored if each.explanation and (each.answer_mass or 0) >= _LEAST_ANSWER_MASS]
-    if len(clear) < len(judgments) or len(results.judged) < len(dataset) or right < _LEAST_RIGHT:
-        raise SetupError(
-            f"{found}: the demo model gives different results here than where it was built.",
-            f"{_SET_UP_AGAIN} If that does not help, report it with this list.",
+        results = load_results(store, 1)
+        judgments = [judgment for column in results.judgments.values() for judgment in column]
+        scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
+        accuracies = run_accuracy(results, dataset).values()
+        right = sum(accuracy.items * accuracy.share for accuracy in accuracies) / max(1, len(judgments))
+        found = (
+            f"{len(scored)} of {len(dataset) * len(ELOQUENT.names)} judgments made, {100 * right:.0f} % agree"
+            f" with the human label, {sum(judgment.explanation is not None for judgment in scored)} explained"
         )
-    return found
+        clear = [
+            each for each in scored if each.explanation and (each.answer_mass or 0) >= _LEAST_ANSWER_MASS
+        ]
+        if len(clear) < len(judgments) or len(results.judged) < len(dataset) or right < _LEAST_RIGHT:
+            raise SetupError(
+                f"{found}: the demo model gives different results here than where it was built.",
+                f"{_SET_UP_AGAIN} If that does not help, report it with this list.",
+            )
+        return found
 
 
 def _internet() -> str:

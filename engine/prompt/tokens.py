@@ -78,13 +78,6 @@ def shared_tokens(conversations: Sequence[Conversation], template: ChatTemplate)
     return tuple(ids[0][: common_prefix(ids)])
 
 
-def lead_tokens(rubric: Rubric, template: ChatTemplate) -> int:
-    """The most tokens that the start of an explanation takes after the question."""
-    tree = build_prompt(Item("probe", "a", "a", "a"), Order.AB, rubric)
-    asked = len(tokenize_prompt(tree, template).branches[0].prompt)
-    return max(len(tokenize_explanation(tree, 0, label, template)) for label in PREFERENCES) - asked
-
-
 @dataclass(frozen=True)
 class Round:
     """One question of a method: its name in the store, and its prompts, a branch for each criterion."""
@@ -262,7 +255,10 @@ class PromptSizer:
         self._closing = closing_tokens(rubric, self.asked, template)
         # All explanations of an item are written at once, each with its lead.
         texts = len(rubric.criteria) if settings.explains else 0
-        self._leads = texts * lead_tokens(rubric, template)
+        tree = build_prompt(Item("probe", "a", "a", "a"), Order.AB, rubric)
+        asked = len(tokenize_prompt(tree, template).branches[0].prompt)
+        most = max(len(tokenize_explanation(tree, 0, label, template)) for label in PREFERENCES)
+        self._leads = texts * (most - asked)
         self._aside = settings.explains and settings.may_read_one_order
         self._writing_cells = self._leads + texts * settings.max_explanation_tokens
 

@@ -97,12 +97,6 @@ def win_rates(comparisons: PairComparisons) -> WinRates:
     return WinRates(candidates, {(names[one], names[other]): met[one, other] for one, other in sorted(met)})
 
 
-def place_rate(comparisons: PairComparisons) -> Estimate:
-    """How often A won, 0 to 1, half a tie: one half where places decide nothing. At least one is known."""
-    known = np.flatnonzero(comparisons.known)
-    return _estimate(comparisons, known, comparisons.scores[known])[0]
-
-
 def _rate(comparisons: PairComparisons, places: IntArray, won: FloatArray) -> WinRate:
     rate, error = _estimate(comparisons, places, won)
     shares = dict(zip(HUMAN_LABELS, comparisons.said[places].mean(axis=0).tolist(), strict=True))
@@ -236,7 +230,10 @@ def rank(
     rates = win_rates(comparisons)
     enough = len(np.unique(known.instructions)) >= FEW and len(known.components) == 1
     found = (yield from bradley_terry(known, seed, cancel=cancel)) if enough else None
-    return Ranking(comparisons, rates, found, length_control(comparisons), place_rate(comparisons))
+    # Half a tie: one half where places decide nothing.
+    scored = np.flatnonzero(comparisons.known)
+    place = _estimate(comparisons, scored, comparisons.scores[scored])[0]
+    return Ranking(comparisons, rates, found, length_control(comparisons), place)
 
 
 def ranking_json(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.codec import plain, record_of
+from engine.core.codec import record_of
 from engine.core.errors import FileKind, InputError, SetupError
 from engine.core.formatting import clipped, counted, quoted
 from engine.core.judgments import FittedOn, KeptFit
@@ -184,22 +184,17 @@ def kept_of(fit: WeightFit, gold: Dataset, ids: Collection[str]) -> KeptFit:
     )
 
 
-def fit_json(fit: WeightFit, kept: KeptFit) -> dict[str, Any]:
-    """All of a fit, as plain values."""
-    return {**plain(fit), **plain(kept)}
-
-
 @sandboxed
 def load_fitted_weights(path: Path, hint: str) -> FittedWeights:
     """The fitted weights in a file that `weigh` wrote. SetupError with this hint where it has none."""
+
+    def made_of(values: Any) -> FittedWeights:
+        fitted = values["fitted"]
+        kept = record_of(fitted, KeptFit) if "took_part" in fitted else None
+        return replace(record_of(fitted, FittedWeights), kept=kept)
+
     with expecting(path, FileKind.WEIGHTS):
-        return load_record(path, "a file of fitted weights", _fitted_weights, hint)
-
-
-def _fitted_weights(values: Any) -> FittedWeights:
-    fitted = values["fitted"]
-    kept = record_of(fitted, KeptFit) if "took_part" in fitted else None
-    return replace(record_of(fitted, FittedWeights), kept=kept)
+        return load_record(path, "a file of fitted weights", made_of, hint)
 
 
 _HINT = (

@@ -48,7 +48,12 @@ def pairwise_preference_judge(
     results = []
     margins = []
     for comparison in comparisons:
-        _check_shape(comparison)
+        is_one = isinstance(comparison, Mapping) and "id" in comparison
+        if not is_one or not all(isinstance(comparison.get(key), Mapping) for key in _SCORES):
+            raise TypeError(
+                f"A comparison is {in_a_line(comparison)}: use dictionaries with id, and with"
+                f" {' and '.join(_SCORES)}, which are dictionaries."
+            )
         _check_scores(comparison, weights)
         a, b = comparison["scores_a"], comparison["scores_b"]
         winner, margin = winner_and_margin(a, b, weights, tie_threshold)
@@ -106,15 +111,6 @@ def _is_amount(value: Any) -> bool:
 
 def _called(name: object) -> str:
     return name if isinstance(name, str) else in_a_line(name)
-
-
-def _check_shape(comparison: Any) -> None:
-    is_one = isinstance(comparison, Mapping) and "id" in comparison
-    if not is_one or not all(isinstance(comparison.get(key), Mapping) for key in _SCORES):
-        raise TypeError(
-            f"A comparison is {in_a_line(comparison)}: use dictionaries with id, and with"
-            f" {' and '.join(_SCORES)}, which are dictionaries."
-        )
 
 
 def _check_scores(comparison: Mapping[str, Any], weights: Mapping[str, float]) -> None:

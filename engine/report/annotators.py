@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from engine.core.formatting import counted, interval, listed, number, percent, words, yes_or_no
 from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Part, Row, Section, Sentences, Table, Tone
-from engine.metrics.alt_test import LEAST_ITEMS, AltTest, Annotators
-from engine.metrics.annotator_agreement import AnnotatorAgreement
+from engine.metrics.annotator_agreement import LEAST_ITEMS, AltTest, AnnotatorAgreement, Annotators
 from engine.report.columns import CRITERION, KAPPA, cells
 from engine.results.annotation_import import AnnotatorJoined, FileJoined, Joining
 

@@ -8,9 +8,8 @@ from engine.core.formatting import best_of, counted, number, words
 from engine.core.items import digest
 from engine.core.tables import Column, Estimate, Kind, Ranked, Row, Section, Sentences, Sheet, Table
 from engine.metrics.comparison import Comparison, about_the_task
-from engine.metrics.evaluation import Evaluation, mean_of, official_json
+from engine.metrics.evaluation import Evaluation, SlicedMeasures, mean_of, official_json
 from engine.metrics.matching import Matched
-from engine.metrics.slices import SlicedMeasures
 from engine.ranking.weighted_scoring import SlicedWeightedScoring
 from engine.report.accuracy import BASELINE
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L

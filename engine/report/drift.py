@@ -1,13 +1,12 @@
 """What changed between two runs: what differs in how they were made, labels, probabilities, accuracy."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from engine.core.formatting import counted, listed, without_middle, words
 from engine.core.items import PREFERENCES
 from engine.core.tables import Column, Estimate, Facts, Kind, Part, Row, Section, Sentences, Table, Value
 from engine.metrics.accuracy import label_name
-from engine.metrics.drift import Drift, LabelDrift
-from engine.metrics.rounding import Noise
+from engine.metrics.drift import Drift, LabelDrift, Noise
 from engine.report.columns import CRITERION
 from engine.settings.identity import CHOSEN, SAMPLE
 
@@ -71,7 +70,14 @@ WHICH_ITEMS = frozenset(
 def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[Section]:
     """What changed between two runs. `differences`: the facts of both, unless they are told elsewhere."""
     if differences is not None:
-        yield _made_otherwise(differences, drift.left_out)
+        untold = WHICH_ITEMS | {f"question, {words(name)}" for name in drift.left_out}
+        pairs = [
+            (str(fact), f"{_short(then)} → {_short(now)}")
+            for fact, differs, then, now in differences.rows
+            if differs and fact not in untold
+        ]
+        part: Part = Facts(pairs) if pairs else Sentences(["Nothing that the run store records."])
+        yield Section("made_otherwise", "What differs between the two runs", [part])
     yield _changed(drift)
     if drift.whole.moved:
         shifts: list[Row] = [[_name(each), *map(each.shifts.get, PREFERENCES)] for each in _rows(drift)]
@@ -90,17 +96,6 @@ def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[S
         ]
         if rows:
             yield Section(key, title, [Table(_CHANGE, rows)])
-
-
-def _made_otherwise(differences: Table, left_out: Sequence[str]) -> Section:
-    untold = WHICH_ITEMS | {f"question, {words(name)}" for name in left_out}
-    pairs = [
-        (str(fact), f"{_short(then)} → {_short(now)}")
-        for fact, differs, then, now in differences.rows
-        if differs and fact not in untold
-    ]
-    part: Part = Facts(pairs) if pairs else Sentences(["Nothing that the run store records."])
-    return Section("made_otherwise", "What differs between the two runs", [part])
 
 
 def _short(value: Value) -> str:

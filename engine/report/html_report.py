@@ -18,11 +18,10 @@ from engine.core import VERSION
 from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import PREFERENCES
 from engine.core.tables import Facts, Section, Sheet
-from engine.metrics.evaluation import Disagreement, Evaluation, largest_disagreements
-from engine.metrics.slices import SlicedMeasures
+from engine.metrics.evaluation import Disagreement, Evaluation, SlicedMeasures, largest_disagreements
 from engine.models.model_file import ModelFile
 from engine.ranking.weighted_scoring import WeightedScoring
-from engine.report import calibration, learning, orders, ranking, trust
+from engine.report import calibration, orders, ranking, trust
 from engine.report.accuracy import accuracy_figures
 from engine.report.audit import audit_of_copies, with_audit
 from engine.report.drawing import ReportFigure
@@ -39,9 +38,9 @@ _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
 DEFAULT_WEIGHTS = "default"
 """The source of weights that the user did not choose: the rubric."""
-_WITH_A_TABLE = ("accuracy", "labels", learning.LEARNING_FIGURE, ranking.RANKING_FIGURE)
+_WITH_A_TABLE = ("accuracy", "labels", calibration.LEARNING_FIGURE, ranking.RANKING_FIGURE)
 FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins", "orders")
-REPORT_FIGURES = (*FIGURE_NAMES, learning.LEARNING_FIGURE, trust.TRUST_FIGURE, ranking.RANKING_FIGURE)
+REPORT_FIGURES = (*FIGURE_NAMES, calibration.LEARNING_FIGURE, trust.TRUST_FIGURE, ranking.RANKING_FIGURE)
 """The names of all figures that a report may have."""
 
 
@@ -114,7 +113,7 @@ class Report:
         found = evaluation_figures(self.evaluation, self.bins, self.orders, self.weighted_scoring)
         if self.curve:
             name = self.evaluation.name
-            found[learning.LEARNING_FIGURE] = learning.learning_report_figure(self.curve, name)
+            found[calibration.LEARNING_FIGURE] = calibration.learning_report_figure(self.curve, name)
         if self.trust:
             found[trust.TRUST_FIGURE] = trust.trust_report_figure(self.trust, self.evaluation.name)
         if self.ranking:
@@ -159,7 +158,7 @@ def report_sheet(report: Report) -> Sheet:
         *slice_sections(report.slices),
         *([calibration.RELIABILITY_SECTION] if report.bins else ()),
         *([orders.ORDERS_SECTION] if report.orders else ()),
-        *([learning.learning_section(report.curve)] if report.curve else ()),
+        *([calibration.learning_section(report.curve)] if report.curve else ()),
         *([trust.kept_section(report.trust)] if report.trust else ()),
     ]
     matched, results = report.evaluation.matched, report.results

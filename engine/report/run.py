@@ -11,7 +11,7 @@ from engine.core.items import METHOD_TITLES, HumanLabel, Method, Order, Tie, lab
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Unscored
 from engine.core.tables import Column, Facts, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.data.dataset import Dataset
-from engine.metrics.accuracy import Accuracy, LabelCounts, accuracy_by_method, count_run, mean, mean_accuracy
+from engine.metrics.accuracy import Accuracy, LabelCounts, count_run, mean, mean_accuracy, run_accuracy
 from engine.metrics.intervals import Interval, cost_of_choosing
 from engine.models.model_file import ModelFile, read_model_file
 from engine.report import columns
@@ -270,7 +270,7 @@ def unscored_table(results: RunResults) -> Table:
 def method_sections(results: RunResults | None, dataset: Dataset | None = None) -> list[Section]:
     """The methods of a run, compared with the labels of a dataset; none where there is one method."""
     by_method = results.by_method() if results else {}
-    right = accuracy_by_method(by_method, dataset)
+    right = {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_method.items()}
     table = method_table(by_method, right)
     if table is None:
         return []

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from engine.core.formatting import SLICES_NOTE, best_of, clipped, visible, words
 from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
+from engine.metrics.evaluation import SlicedMeasures, SliceMeasures, lead
 from engine.metrics.intervals import FEW, cost_of_choosing
 from engine.metrics.matching import Matched
-from engine.metrics.slices import SlicedMeasures, SliceMeasures, lead
 from engine.ranking.weighted_judge import WINNERS
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, SliceScoring
 from engine.report import columns

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from functools import partial
 from statistics import quantiles
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.formatting import INTERVAL, SCORE, counted, interval, number, words
-from engine.core.numeric import FloatArray, IntArray
+from engine.core.numeric import FloatArray
 from engine.core.tables import Column, Estimate, Fact, Kind, Picture, Row, Section, Sentences, Table, Tone
 from engine.metrics.intervals import Interval
 from engine.metrics.matching import System
@@ -181,7 +180,10 @@ def margin_figure(weighted_scoring: WeightedScoring, name: str = "", dark: bool 
         colours = (theme.human, theme.judge, theme.third)
         for winner, colour, hatch in zip((TIE, *WINNERS[:2]), colours, ("..", "", "//"), strict=True):
             margins = [float(decision["margin"]) for decision in decided if decision["winner"] == winner]
-            counts = _counts_within(margins, edges)
+            # One that equals an edge belongs to the bin that ends there, as ties are decided: so that no tie
+            # stands beyond the threshold.
+            places = np.searchsorted(edges[1:-1] + 1e-6 * edges[-1], margins)
+            counts = np.bincount(places, minlength=len(edges) - 1)
             label = f"{'tie' if winner == TIE else f'{winner} wins'} ({len(margins):,})"
             bars = axes.bar(edges[:-1], counts, np.diff(edges), base, align="edge", color=colour, label=label)
             drawing.stripe(bars, hatch, theme)
@@ -208,14 +210,6 @@ def _margin_edges(weighted_scoring: WeightedScoring) -> FloatArray:
     if threshold > width / 2:
         width = threshold / max(1, round(threshold / width))
     return np.arange(math.ceil(largest / width - 1e-6) + 1, dtype=np.float64) * width
-
-
-def _counts_within(margins: Sequence[float], edges: FloatArray) -> IntArray:
-    # One that equals an edge belongs to the bin that ends there, as ties are decided: so that no tie stands
-    # beyond the threshold.
-    rounding = 1e-6 * edges[-1]
-    places = np.searchsorted(edges[1:-1] + rounding, margins)
-    return np.bincount(places, minlength=len(edges) - 1)
 
 
 def margin_report_figure(weighted_scoring: WeightedScoring, name: str) -> drawing.ReportFigure:

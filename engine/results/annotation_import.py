@@ -232,16 +232,11 @@ def _who_is_who(
         of_name = {word.identity for word in here if word.author == name}
         if of_name and not of_name & there:
             taken = {*annotators_of(here), *made.annotators, *known.values()}
-            namesakes.append(Namesake(made.store, name, len(of_name), free_name(name, taken)))
+            free = next(free for number in count(2) if (free := f"{name} ({number})") not in taken)
+            namesakes.append(Namesake(made.store, name, len(of_name), free))
         else:
             called[name] = name
     return called, tuple(namesakes)
-
-
-def free_name(name: str, taken: Iterable[str]) -> str:
-    """`Ada (2)`, or the next of these that nobody has."""
-    names = set(taken)
-    return next(free for number in count(2) if (free := f"{name} ({number})") not in names)
 
 
 def _counted(

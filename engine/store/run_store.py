@@ -12,14 +12,14 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from engine.annotations.records import Annotation, AnnotationKind, annotations_in, checked_author, now
 from engine.core.errors import Hint, SetupError, Step, StoreError
+from engine.core.formatting import capitalised
 from engine.core.judgments import JudgedItem
 from engine.settings.identity import AnyRun, DamagedRun, RunIdentity, StoredRun, checked_name, checked_note
 from engine.settings.run_lists import Deleted, RunContents
 from engine.settings.sampling import checked_seed
 from engine.store import annotation_rows, judged_rows, run_table
-from engine.store.opening import rewrite_whole, shrinks
+from engine.store.opening import StoreFile, rewrite_whole, shrinks
 from engine.store.row_validator import DamagedError, numbers_of_row
-from engine.store.store_file import StoreFile
 from engine.system.files import OwnLock
 from engine.system.write_ahead_log import LogEntry, all_words, left_words, put_aside
 
@@ -45,15 +45,6 @@ def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
     authors = " UNION ".join(f"SELECT author FROM {table} WHERE run_id = ?" for table in _SAID)
     annotators = tuple(str(author) for (author,) in db.execute(authors, (run.id,) * len(_SAID)))
     return RunContents(run, _size(db, run.id), overrides, confirmed, marked, begun, annotators)
-
-
-def refuse_decided(contents: Iterable[RunContents]) -> None:
-    decided = [held for held in contents if held.decided]
-    if decided:
-        what = "; ".join(f"{held.run.called}: {held.decisions}" for held in decided)
-        raise SetupError(
-            f"Annotations would be lost. {what[:1].upper()}{what[1:]}.", Hint(Step.DELETE_DECISIONS)
-        )
 
 
 def strike(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
@@ -183,7 +174,18 @@ class RunStore:
         self.path = path
         self._file = StoreFile(path, or_none)
         if not self.read_only:
-            self._take_left_words()
+            # What dead processes have left unsaid is stored; where that is not possible now, it waits. One
+            # thread at a time: who opens the store meanwhile is to see what the other one takes in.
+            with _taking_left_words:
+                for claim, kept in left_words(self._file.path):
+                    try:
+                        refused = self.take_words(kept.name, kept.words)
+                        if kept.damaged or any(word.said is None for word in refused):
+                            put_aside(claim)
+                        else:
+                            claim.remove()
+                    except (StoreError, OSError):
+                        claim.close()
 
     @property
     def refusal(self) -> StoreError | None:
@@ -305,20 +307,6 @@ class RunStore:
                 for word in kept.words
             )
 
-    def _take_left_words(self) -> None:
-        """Store what processes that are dead have left unsaid; where that is not possible now, it waits."""
-        # One thread at a time: who opens the store meanwhile is to see what the other one takes in.
-        with _taking_left_words:
-            for claim, kept in left_words(self._file.path):
-                try:
-                    refused = self.take_words(kept.name, kept.words)
-                    if kept.damaged or any(word.said is None for word in refused):
-                        put_aside(claim)
-                    else:
-                        claim.remove()
-                except (StoreError, OSError):
-                    claim.close()
-
     def runs(self) -> list[StoredRun]:
         found = []
         with self._file.reading() as db:
@@ -381,8 +369,14 @@ class RunStore:
             before = self._file.size
             with self._file.holding(wanted):
                 with self._file.writing(*wanted) as db:
-                    if not with_decisions:
-                        refuse_decided(self.contents(wanted))
+                    decided = (
+                        [] if with_decisions else [each for each in self.contents(wanted) if each.decided]
+                    )
+                    if decided:
+                        what = capitalised(
+                            "; ".join(f"{each.run.called}: {each.decisions}" for each in decided)
+                        )
+                        raise SetupError(f"Annotations would be lost. {what}.", Hint(Step.DELETE_DECISIONS))
                     strike(db, wanted)
                 sweep(self._file, wanted)
             for run_id in wanted:

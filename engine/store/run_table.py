@@ -35,7 +35,23 @@ def run_row(db: sqlite3.Connection, run_id: int) -> runs.StoredRun | None:
     if row is None:
         return None
     values = dict(zip(_COLUMNS, row, strict=True))
-    return _run_of_row(run_id, values, judged_count(db, run_id, values["kind"] == runs.RunKind.SUBMITTED))
+    validator = RowValidator(f"Run {run_id}")
+    calibration, archived = values["calibration"], None
+    if values["archived"] is not None:
+        by = validator.text("archived_by", values["archived_by"])
+        archived = runs.Archived(validator.time("archived", values["archived"]), by)
+    return runs.StoredRun(
+        id=run_id,
+        created=validator.time("created", values["created"]),
+        identity=_identity(validator, values),
+        judged=judged_count(db, run_id, values["kind"] == runs.RunKind.SUBMITTED),
+        manifest=_manifest(validator, values["manifest"]),
+        calibration=None if calibration is None else validator.record("calibration", calibration),
+        name=_said(validator, "name", values, runs.checked_name),
+        note=_said(validator, "note", values, runs.checked_note),
+        archived=archived,
+        review_seed=validator.count("review_seed", values["review_seed"]),
+    )
 
 
 def has_run(db: sqlite3.Connection, run_id: int) -> bool:
@@ -117,26 +133,6 @@ def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
 def as_json(value: object) -> str:
     # Sorted, so that equal values are equal texts.
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _run_of_row(run_id: int, row: _Row, judged: int) -> runs.StoredRun:
-    validator = RowValidator(f"Run {run_id}")
-    calibration, archived = row["calibration"], None
-    if row["archived"] is not None:
-        by = validator.text("archived_by", row["archived_by"])
-        archived = runs.Archived(validator.time("archived", row["archived"]), by)
-    return runs.StoredRun(
-        id=run_id,
-        created=validator.time("created", row["created"]),
-        identity=_identity(validator, row),
-        judged=judged,
-        manifest=_manifest(validator, row["manifest"]),
-        calibration=None if calibration is None else validator.record("calibration", calibration),
-        name=_said(validator, "name", row, runs.checked_name),
-        note=_said(validator, "note", row, runs.checked_note),
-        archived=archived,
-        review_seed=validator.count("review_seed", row["review_seed"]),
-    )
 
 
 def _identity(validator: RowValidator, row: _Row) -> runs.RunIdentity:

@@ -121,7 +121,14 @@ class WriteAheadLog:
             self._claim.close()
             self._claim = None
         store = real_path(self._store)
-        _refuse_where_unwritable(store)
+        refuse_impossible(store)
+        # Annotations for a store that cannot be written would wait forever.
+        if look_at(store) is PathKind.FILE and not os.access(store, os.W_OK):
+            raise SetupError(
+                f"Nothing can be changed in the run store {shown(store)}: the file, its folder or its disk is"
+                " read-only.",
+                Hint(Step.COPY_STORE),
+            )
         self._claim = claim = claimed(store.parent, f"{store.name}{_SAID}", _ENDING)
         try:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
@@ -222,17 +229,6 @@ def _word(line: bytes) -> LogEntry | None:
 def _is_gone(file: int) -> bool:
     """Whether somebody deleted a file that is open: what is written there is nowhere."""
     return sys.platform != "win32" and os.fstat(file).st_nlink == 0
-
-
-def _refuse_where_unwritable(store: Path) -> None:
-    """Annotations for a store that cannot be written would wait forever."""
-    refuse_impossible(store)
-    if look_at(store) is PathKind.FILE and not os.access(store, os.W_OK):
-        raise SetupError(
-            f"Nothing can be changed in the run store {shown(store)}: the file, its folder or its disk is"
-            " read-only.",
-            Hint(Step.COPY_STORE),
-        )
 
 
 def _not_kept(store: Path, error: OSError) -> SetupError:

@@ -63,8 +63,7 @@ def look_into(control: JobControl, path: Path, rubric: Rubric) -> Foreign:
     """
     from engine.data import column_content
     from engine.data.column_guess import guess_columns
-    from engine.data.column_memory import remembered
-    from engine.data.recognition import known_as
+    from engine.data.recognition import known_as, remembered
 
     sample = column_content.look_into(path, may_be_empty=False, cancel=control.cancel)
     of_labels = [column for column in sample.columns if sample.values(column)]

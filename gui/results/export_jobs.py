@@ -295,7 +295,7 @@ def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
     from engine.calibration.learning import run_curve
     from engine.core.events import followed
-    from engine.metrics.slices import measure_slices
+    from engine.metrics.evaluation import measure_slices
     from engine.report.html_report import Report, report_html
 
     check_targets({"the export": path}, what.in_use)

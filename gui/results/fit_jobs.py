@@ -111,7 +111,7 @@ def learn(control: JobControl, results: "RunResults", gold: "Dataset", wishes: M
     from engine.calibration.run_calibration import Wishes
     from engine.core.events import followed
     from engine.metrics.matching import match, system_of_run
-    from engine.report.learning import learning_report_figure, learning_section
+    from engine.report.calibration import learning_report_figure, learning_section
 
     # Raw predictions are the model's: human overrides take no part.
     matched = match(system_of_run(results.model_alone()), gold, partial=True)

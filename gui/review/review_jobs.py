@@ -330,7 +330,7 @@ def export_words(
 @job
 def count_files(_control: JobControl, store_path: Path, run_id: int, paths: Sequence[Path]) -> CountedFiles:
     """What files of others would add to a run. SetupError where one is none."""
-    from engine.results.tool_labels import load_annotations
+    from engine.results.annotation_file import load_annotations
     from engine.store.run_store import RunStore
 
     with RunStore(store_path) as store:

@@ -20,8 +20,8 @@ from gui.workspace.threads import JobControl, job
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.slices import Noted, Slice, Slicing
+    from engine.metrics.evaluation import SlicedMeasures
     from engine.metrics.matching import Matched
-    from engine.metrics.slices import SlicedMeasures
     from engine.ranking.weighted_scoring import SlicedWeightedScoring
     from engine.results.run_results import RunResults
     from engine.settings.identity import StoredRun
@@ -66,13 +66,13 @@ def load(
 
 
 def keep_columns(dataset: "Dataset", remember: bool | None) -> None:
-    from engine.data import column_memory
+    from engine.data import recognition
 
     if dataset.columns is not None and remember is not None:
         if remember:
-            column_memory.remember(dataset.file_columns, dataset.columns)
+            recognition.remember(dataset.file_columns, dataset.columns)
         else:
-            column_memory.forget(dataset.file_columns)
+            recognition.forget(dataset.file_columns)
 
 
 def has_labels_for(dataset: "Dataset", asked: Sequence[Rubric], columns: ColumnMap | None = None) -> bool:
@@ -218,7 +218,7 @@ def compare_slices(
     control: JobControl, matched: "Sequence[Matched]", slicing: "Slicing", known: Sliced | None = None
 ) -> Sliced:
     """All slices of systems that are compared; below, how often A and B win. `known`: as above."""
-    from engine.metrics.slices import measure_slices
+    from engine.metrics.evaluation import measure_slices
     from engine.ranking.weighted_scoring import weigh_by_default
     from engine.report.slices import compared_slice_table, compared_slices_in_words, compared_win_table
 
@@ -239,13 +239,13 @@ def compare_slices(
 def _measured(
     results: "RunResults", gold: "Dataset | None", slicing: "Slicing", control: JobControl
 ) -> "SlicedMeasures":
-    from engine.metrics import slices
+    from engine.metrics import evaluation
     from engine.metrics.matching import match, system_of_run
 
     if gold is not None and results.judged:
         try:
             matched = match(system_of_run(results), gold, partial=True)
         except SetupError:  # the scores say why
-            return slices.count_slices(results.answered, slicing)
-        return slices.measure_slices(matched, slicing, control.cancel)
-    return slices.count_slices(results.answered, slicing)
+            return evaluation.count_slices(results.answered, slicing)
+        return evaluation.measure_slices(matched, slicing, control.cancel)
+    return evaluation.count_slices(results.answered, slicing)

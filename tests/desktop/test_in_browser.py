@@ -10,9 +10,8 @@ import pytest
 
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.slices import slicing
-from engine.metrics.evaluation import evaluate
+from engine.metrics.evaluation import evaluate, measure_slices
 from engine.metrics.matching import match
-from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report.html_report import Report, report_html
 from tests.commands import run_here

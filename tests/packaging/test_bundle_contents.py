@@ -65,6 +65,16 @@ def test_what_nothing_uses_stays_out(inside: str) -> None:
     assert not bundle_contents.belongs(inside)
 
 
+def test_the_files_that_modules_read_are_named_for_the_bundle() -> None:
+    named = (ROOT / "packaging" / "tiebreak.spec").read_text("utf-8")
+    files = [path for room in ("engine", "gui") for path in (ROOT / room).rglob("*.*") if path.is_file()]
+    read = [path for path in files if path.suffix not in {".py", ".pyc"}]
+    assert "migrations.sql" in {path.name for path in read}
+    assert not [
+        path for path in read if not any(f'"{name}"),' in named for name in (path.name, path.parent.name))
+    ]
+
+
 def test_nothing_imports_a_module_that_is_left_out() -> None:
     # Only what names one is parsed: all that there is takes seconds.
     named = re.compile("|".join({module.split(".")[-1] for module in bundle_contents.LEFT_OUT_MODULES}))

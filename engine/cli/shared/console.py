@@ -124,7 +124,13 @@ def guarded(action: Callable[[], int]) -> int:
         with suppress(NotPrintedError):  # this cannot be printed either
             if text:
                 tell(text)
-        _drop_output()
+        # Python would try again at its end, and print an error.
+        with Path(os.devnull).open("w", encoding="utf-8") as nothing:
+            for stream in (sys.stdout, sys.stderr):
+                try:
+                    stream.flush()
+                except OSError:
+                    os.dup2(nothing.fileno(), stream.fileno())
     return code
 
 
@@ -144,16 +150,6 @@ def _end_by(error: BaseException) -> tuple[int, str]:
         return INCOMPLETE, ""
     found = f"The output could not be written: {error.strerror}."
     return WRONG_INPUT, f"{found}\nFree some space, or write the output elsewhere."
-
-
-def _drop_output() -> None:
-    # Python would try again at its end, and print an error.
-    with Path(os.devnull).open("w", encoding="utf-8") as nothing:
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except OSError:
-                os.dup2(nothing.fileno(), stream.fileno())
 
 
 def tell(text: str) -> None:

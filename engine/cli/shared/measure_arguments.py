@@ -19,8 +19,8 @@ from engine.core.tables import Part, Section
 from engine.data.dataset import Dataset
 from engine.data.slices import Noted, Slicing, is_by_annotators, select, slicing
 from engine.data.verdicts import has_column
+from engine.metrics.evaluation import SlicedMeasures, measure_slices
 from engine.metrics.matching import Matched, System, open_system, told_apart
-from engine.metrics.slices import SlicedMeasures, measure_slices
 from engine.operations import opening
 from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing
 from engine.ranking.weighted_scoring import SlicedWeightedScoring

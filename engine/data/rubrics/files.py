@@ -311,20 +311,10 @@ def _changed(before: str, rubric: Rubric) -> str:
     tables = document["criteria"]
     if not isinstance(tables, AoT):
         raise TypeError("criteria in one line")
-    _set_criteria(tables, rubric)
-    if rubric.wording.own and "wording" not in document:
-        document["wording"] = tomlkit.table()
-    if "wording" in document:
-        _set_values(document["wording"], rubric.wording.own, asdict(rubric.wording))
-    text = tomlkit.dumps(document)
-    return text.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in before else text
-
-
-def _set_criteria(tables: AoT, rubric: Rubric) -> None:
-    """Each criterion in the table that had its name, or one that was renamed in its place, or a new one."""
     old = list(tables)
     by_name = {str(table.get("name")): table for table in old}
     free = [table for name, table in by_name.items() if name not in rubric.names]
+    # Each in the table that had its name, or one that was renamed in its place, or a new one.
     kept = []
     for place, criterion in enumerate(rubric.criteria):
         table = by_name.get(criterion.name)
@@ -338,6 +328,12 @@ def _set_criteria(tables: AoT, rubric: Rubric) -> None:
         del tables[:]
         for table in kept:
             tables.append(table)
+    if rubric.wording.own and "wording" not in document:
+        document["wording"] = tomlkit.table()
+    if "wording" in document:
+        _set_values(document["wording"], rubric.wording.own, asdict(rubric.wording))
+    text = tomlkit.dumps(document)
+    return text.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in before else text
 
 
 def _set_values(table: Any, written: Mapping[str, Any], values: Mapping[str, Any]) -> None:
@@ -411,8 +407,5 @@ def draft_rubric(columns: Iterable[str], name: str) -> Rubric | None:
         f" {counted(len(names), 'criterion', 'criteria')}; replace the questions by those that its annotators"
         " were asked."
     )
-    return replace(rubric_of_names(names), name=_on_one_line(name), source=source)
-
-
-def _on_one_line(name: str) -> str:
-    return " ".join(HIDDEN.sub("", name).split())[:LONGEST_RUBRIC_NAME].strip() or "draft"
+    name = " ".join(HIDDEN.sub("", name).split())[:LONGEST_RUBRIC_NAME].strip() or "draft"
+    return replace(rubric_of_names(names), name=name, source=source)

@@ -9,16 +9,22 @@ import numpy as np
 import pytest
 
 from bench.coverage.audits import FAIR, FAULTY, Planted, World, audited
-from engine.analysis.audit import SCORE, WON, AuditLine, AuditVerdict, held, judged_together, over_criteria
-from engine.analysis.audit_lines import (
+from engine.analysis.audit import (
     LEAST_MASS,
     MOST_WON,
+    SCORE,
+    WON,
+    AuditLine,
+    AuditVerdict,
     JudgePredictions,
     again_line,
     change_lines,
+    held,
+    judged_together,
     label_token_line,
     mass_line,
     order_lines,
+    over_criteria,
 )
 from engine.analysis.audit_run import LEAST_KNOWN, Audit, audit_of, length_line, tie_line
 from engine.core.items import PREFERENCES, Method, Order, Preference

@@ -33,8 +33,7 @@ from engine.llama.speed import (
     next_token_probabilities,
     speed_shape,
 )
-from engine.metrics.drift import EarlierItem, drift
-from engine.metrics.rounding import Opinion
+from engine.metrics.drift import EarlierItem, Opinion, drift
 from engine.settings.rows import Device, DeviceKind
 from engine.system.paths import demo_model
 from tests.commands import said_by

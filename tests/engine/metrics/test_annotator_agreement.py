@@ -20,18 +20,21 @@ from engine.core.numeric import IntArray
 from engine.core.tables import Sentences
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
-from engine.metrics.alt_test import AltTest, Annotators, alt_tests, rejected
 from engine.metrics.annotator_agreement import (
     _ALIKE,
     HUMAN,
     JUDGE,
     AgainstOthers,
+    AltTest,
     AnnotatorAgreement,
+    Annotators,
     SharedLabels,
     _alpha,
     against_others,
     agreement_of_annotators,
+    alt_tests,
     annotator_agreement,
+    rejected,
 )
 from engine.metrics.intervals import OverInstructions
 from engine.report.annotators import among_in_words, annotator_sections, stands_in_table

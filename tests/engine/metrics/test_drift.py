@@ -13,8 +13,7 @@ from engine.core.items import Preference
 from engine.core.judgments import CriterionCalibration
 from engine.core.numeric import FloatArray
 from engine.core.tables import Table
-from engine.metrics.drift import Drift, EarlierItem, drift
-from engine.metrics.rounding import Opinion
+from engine.metrics.drift import Drift, EarlierItem, Opinion, drift
 from engine.metrics.run_drift import decided_alike, run_drift, stored_drift
 from engine.report.drift import drift_sections
 from engine.results.calibration import Calibration, judge_of_run

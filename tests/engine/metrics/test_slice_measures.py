@@ -12,9 +12,8 @@ from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Sentences
 from engine.data.slices import Noted, slicing
-from engine.metrics.evaluation import evaluate_labels, mean_of
+from engine.metrics.evaluation import count_slices, evaluate_labels, lead, mean_of, measure_slices
 from engine.metrics.matching import Matched, match
-from engine.metrics.slices import count_slices, lead, measure_slices
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh, weigh_by_default, weigh_slices
 from engine.report.slices import (
     compared_slice_table,

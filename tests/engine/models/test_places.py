@@ -241,7 +241,7 @@ def test_the_folder_that_ollamas_service_was_told_is_searched(
     private_home: Path, put: Put, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr("engine.models.places._UNITS", private_home / "system")
+    monkeypatch.setattr("engine.models.finder._UNITS", private_home / "system")
     model = put(private_home / "of the service" / "model.gguf")
     named = f"Environment={mark}OLLAMA_MODELS={model.parent}{mark}\n"
     write(

@@ -18,8 +18,7 @@ from engine.calibration.scaling import Quality
 from engine.core.judgments import CriterionCalibration, JudgmentKey
 from engine.core.tables import Kind, Table
 from engine.metrics.accuracy import count_run, run_accuracy
-from engine.metrics.alt_test import AltTest, alt_tests
-from engine.metrics.annotator_agreement import agreement_of_annotators
+from engine.metrics.annotator_agreement import AltTest, agreement_of_annotators, alt_tests
 from engine.metrics.comparison import compare, match_all
 from engine.metrics.evaluation import evaluate
 from engine.metrics.intervals import Interval
@@ -38,6 +37,7 @@ from engine.report import (
 )
 from engine.results.annotation_import import AnnotatorJoined
 from engine.settings.identity import Effort
+from tests.engine.report.test_figures import CURVE
 from tests.engine.report.test_orders import read
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, Columns, dataset, judged_run, system
 
@@ -112,6 +112,8 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield calibration.quality_table, reports
     yield calibration.gain_table, reports
     yield calibration.parameter_table, reports
+    yield calibration.point_table, CURVE
+    yield calibration.doubling_table, CURVE
     yield weighted_scoring.weighted_scoring_table, weighed
     yield weighted_scoring.overall_agreement_table, weighed.agreement
     yield weighted_scoring.winner_table, weighed.agreement
@@ -152,7 +154,8 @@ def test_the_test_knows_every_table(tables: dict[str, Table]) -> None:
 def test_every_column_says_what_it_means(name: str, tables: dict[str, Table]) -> None:
     columns = tables[name].columns
     assert all(column.key and column.meaning for column in columns)
-    assert columns[0].kind in WORDS or name == "margin_table"  # whose rows are thresholds
+    # The rows of these are thresholds, and numbers of labels.
+    assert columns[0].kind in WORDS or name in {"margin_table", "point_table"}
 
 
 @pytest.mark.parametrize("name", sorted(table_functions()))

@@ -24,10 +24,15 @@ from engine.metrics.intervals import Interval
 from engine.metrics.matching import match
 from engine.ranking.weighted_scoring import ScoredPairs, WeightedScoring, weigh
 from engine.report.accuracy import accuracy_figure, confusion_figure, label_figure
-from engine.report.calibration import reliability_figure
+from engine.report.calibration import (
+    doubling_sentences,
+    learning_figure,
+    learning_in_words,
+    learning_section,
+    reliability_figure,
+)
 from engine.report.drawing import as_png, as_svg
 from engine.report.html_report import FIGURE_NAMES, evaluation_figures
-from engine.report.learning import doubling_sentences, learning_figure, learning_in_words, learning_section
 from engine.report.weighted_scoring import margin_figure
 from engine.results.second_order import BothOrders
 from tests.judged import BAD, GOOD, TIE, A, B, dataset, matched, system

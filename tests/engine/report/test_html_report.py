@@ -19,11 +19,10 @@ from engine.core.tables import Table
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
 from engine.metrics.accuracy import LabelMeasures
-from engine.metrics.evaluation import Evaluation, evaluate
+from engine.metrics.evaluation import Evaluation, evaluate, measure_slices
 from engine.metrics.explanations import ModelScores
 from engine.metrics.intervals import Interval
 from engine.metrics.matching import Matched, System, match, system_of_run
-from engine.metrics.slices import measure_slices
 from engine.ranking.weighted_scoring import scored_pairs_of, weigh
 from engine.report.audit import audit_of_copies
 from engine.report.calibration import reliability_of

@@ -11,9 +11,9 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.judgments import Origin
 from engine.data.arrow_arrays import text_array
-from engine.data.column_memory import remember
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import label_origins, skipped_items
+from engine.data.recognition import remember
 from engine.data.submission import check_suffix, write_dataset
 from engine.results.run_dataset import labelled_dataset, written_otherwise
 from engine.results.run_results import RunResults, load_results

@@ -12,10 +12,10 @@ from engine.core.judgments import JudgmentKey
 from engine.data.catalogue import Known, every_known
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow, write_submission
+from engine.results.annotation_file import load_annotations
 from engine.results.annotation_import import join, look_at
 from engine.results.completeness import open_submission
 from engine.results.run_results import load_results
-from engine.results.tool_labels import load_annotations
 from engine.store.run_store import RunStore
 from tests.commands import run_here
 from tests.judged import A, B

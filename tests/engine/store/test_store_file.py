@@ -24,7 +24,7 @@ from engine.core.errors import EngineBug, RunBusyError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, ReviewState
 from engine.results.run_results import load_results, load_reviews
-from engine.store import opening, store_file
+from engine.store import opening
 from engine.store.opening import delete_kept
 from engine.store.run_store import RunStore
 from tests.able import NO_LINKS, makes_links, needs_links
@@ -196,7 +196,7 @@ def test_whoever_looks_whether_runs_are_held_makes_nobody_else_busy(
             assert look()
         assert not look()
         store._file.lock_path(1).touch()  # which Windows takes away with the lock
-        monkeypatch.setattr(store_file, "FileLock", SlowLock)
+        monkeypatch.setattr(opening, "FileLock", SlowLock)
         looker = other.submit(look)
         looking.wait()
         with store.hold(1):

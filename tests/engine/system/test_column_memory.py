@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from engine.core.column_map import ColumnMap
-from engine.data.column_memory import forget, remember, remembered
 from engine.data.dataset import load_dataset
+from engine.data.recognition import forget, remember, remembered
 from engine.system.paths import data_folder
 from tests.published_shapes import llm_bar
 

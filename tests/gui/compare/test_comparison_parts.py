@@ -13,7 +13,7 @@ from engine.analysis.review_order import by_item, review_rows
 from engine.annotations.records import ListOrder, new_note
 from engine.core.column_map import JudgeFile
 from engine.data.slices import Slicing
-from engine.metrics.slices import measure_slices
+from engine.metrics.evaluation import measure_slices
 from engine.ranking.weighted_scoring import weigh_by_default
 from engine.report.slices import compared_slice_table, compared_win_table
 from engine.store.run_store import RunStore

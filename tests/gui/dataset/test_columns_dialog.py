@@ -15,7 +15,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError
 from engine.core.items import Preference
 from engine.core.rubric import Criterion, Rubric
-from engine.data.column_memory import remember, remembered
+from engine.data.recognition import remember, remembered
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
 from gui.dataset.columns_dialog import NOTHING, AnnotatorsButton, ColumnAsker, ColumnsDialog, SourceFields

@@ -19,9 +19,8 @@ from engine.core.errors import RunBusyError
 from engine.core.judgments import CriterionCalibration
 from engine.data.dataset import load_dataset
 from engine.data.slices import Slicing, slicing
-from engine.metrics.evaluation import evaluate
+from engine.metrics.evaluation import evaluate, measure_slices
 from engine.metrics.matching import match, system_of_run
-from engine.metrics.slices import measure_slices
 from engine.report.accuracy import accuracy_table
 from engine.report.slices import slice_table
 from engine.results.calibration import Calibration, judge_of_run, save_calibration
