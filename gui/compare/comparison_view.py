@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont
 
 from engine.annotations.records import Filters
@@ -150,13 +150,9 @@ class DifferenceList(QtWidgets.QWidget):
         self._compared = compared
         self.table.show_differences(compared, ())
         self.restyle()
-        chosen = self.criterion.currentData()
-        with QSignalBlocker(self.criterion):
-            self.criterion.clear()
-            self.criterion.addItem("All criteria", None)
-            for criterion in dict.fromkeys(measure.criterion for measure in compared.comparison.measures):
-                self.criterion.addItem(words(criterion).capitalize(), criterion)
-            self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
+        criteria = dict.fromkeys(measure.criterion for measure in compared.comparison.measures)
+        entries = [("All criteria", None), *((words(each).capitalize(), each) for each in criteria)]
+        self.criterion.offer(entries, self.criterion.currentData())
         self._can_open = any(run is not None for run in compared.runs)
         self._why_not.setVisible(not self._can_open)
         self._filter()

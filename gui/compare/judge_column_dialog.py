@@ -6,13 +6,12 @@ from pathlib import Path
 from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Slot
 
-from engine.core.column_map import NO_LABEL, JudgeColumn
+from engine.core.column_map import JudgeColumn
 from engine.core.formatting import short_name, visible
-from engine.core.items import HUMAN_LABELS
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import plain_label
-from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.label_mark import MEANINGS
 
 _CHOOSE = "choose …"
 
@@ -69,11 +68,7 @@ class JudgeColumnDialog(QtWidgets.QDialog):
         self.meanings = {}
         for value, meaning in self._columns.get(self._name, {}).items():
             field = self.meanings[value] = ComboBox()
-            field.addItem(_CHOOSE, None)
-            for label in HUMAN_LABELS:
-                field.addItem(LABEL_WORDS[label], label.value)
-            field.addItem("no label", NO_LABEL)
-            field.setCurrentIndex(max(0, field.findData(meaning)) if meaning is not None else 0)
+            field.offer([(_CHOOSE, None), *MEANINGS], meaning)
             labels.name(field, f"Meaning of {visible(value)}")
             field.currentIndexChanged.connect(self._enable)
             self._rows.addRow(f"{visible(value)} means", field)

@@ -17,7 +17,7 @@ from gui.dataset.dataset_jobs import FirstItems, Foreign
 from gui.widgets.actions import MenuButton, ReadingOrder
 from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.foreign_text import one_line, plain_label, set_tip
-from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.label_mark import LABEL_WORDS, MEANINGS
 from gui.widgets.labels import (
     STRETCH,
     DownScroll,
@@ -62,9 +62,7 @@ class SourceField(ComboBox):
         narrow(self)
         what = "Choose a column of the file, or write a source"
         name(self, f"Column of the file for {words(target)}", what)
-        self.addItem(self._nothing, "")
-        for offer in offers:
-            self.addItem(one_line(offer), offer)
+        self.offer([(self._nothing, ""), *((one_line(offer), offer) for offer in offers)])
         completer = QtWidgets.QCompleter(self.model(), self)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -184,7 +182,7 @@ class LabelFields(QtWidgets.QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.boxes: dict[str, QtWidgets.QComboBox] = {}  # by the value
+        self.boxes: dict[str, ComboBox] = {}  # by the value
         self._meant: Mapping[str, str] = {}
         self._chosen: dict[str, str | None] = {}  # what the user said of values
         self._lines: list[QtWidgets.QWidget] = []
@@ -221,11 +219,7 @@ class LabelFields(QtWidgets.QWidget):
         for row, (value, count) in enumerate(values.items(), start=1):
             box = ComboBox()
             name(box, f"What the label {one_line(value)} means")
-            box.addItem(_UNKNOWN, None)
-            for human in HUMAN_LABELS:
-                box.addItem(LABEL_WORDS[human], human.value)
-            box.addItem("no label", column_map.NO_LABEL)
-            box.setCurrentIndex(max(0, box.findData(said.get(value, value))))
+            box.offer([(_UNKNOWN, None), *MEANINGS], said.get(value, value))
             box.currentIndexChanged.connect(lambda _index, of=value: self._choose(of))
             caption: QtWidgets.QLabel = plain_label(one_line(value))
             set_tip(caption, value)
@@ -261,7 +255,7 @@ class LabelFields(QtWidgets.QWidget):
             label = HUMAN_LABELS[0] if off > 0 else HUMAN_LABELS[1] if off < 0 else HUMAN_LABELS[-1]
             self._chosen[value] = label.value
             with QSignalBlocker(box := self.boxes[value]):
-                box.setCurrentIndex(box.findData(label.value))
+                box.choose(label.value)
         self.changed.emit()
 
 

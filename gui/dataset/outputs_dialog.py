@@ -6,7 +6,7 @@ Knows: what is asked. Does not know: how outputs are read and matched.
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -199,12 +199,8 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.found = found
         self.sheet.show_sheet(found.sheet if found else None)
         self.choice.setVisible(found is not None)
-        with QSignalBlocker(self.baseline):
-            before = self.baseline.currentData()
-            self.baseline.clear()
-            for candidate in found.matched.candidates if found else ():
-                self.baseline.addItem(one_line(candidate), candidate)
-            self.baseline.setCurrentIndex(max(self.baseline.findData(before), 0))
+        candidates = found.matched.candidates if found else ()
+        self.baseline.offer([(one_line(each), each) for each in candidates], self.baseline.currentData())
         self._show_buttons()
         if found is not None:
             self._show_count()

@@ -20,7 +20,7 @@ from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
 from gui.widgets.fields import ComboBox, FlowLayout
 from gui.widgets.files import ask_source
-from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import HelpMark
 from gui.widgets.labels import STRETCH, as_column, button, in_column, in_row, name, narrow
@@ -232,8 +232,7 @@ class RubricChoice(QWidget):
         set_tip(field, current.rubric.name)
 
     def _add(self, text: str, data: object, what: str) -> None:
-        self.field.addItem(one_line(short_name(text)), data)
-        self.field.setItemData(self.field.count() - 1, tip(what), Qt.ItemDataRole.ToolTipRole)
+        self.field.add(one_line(short_name(text)), data, what)
 
     def _whole(self) -> tuple[Rubric, Path | None] | None:
         # What is offered, of which the current rubric is some, as that of a run may be.

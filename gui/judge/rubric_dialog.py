@@ -48,10 +48,8 @@ class PreviewPanel(QWidget):
         self._draft, self._dataset, self._model = draft, request.dataset, request.model
         self._shown_of: tuple[int, Method | None, Order] | None = None
         self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
-        for kind, text in KINDS.items():
-            self.kind.addItem(text, kind.value if kind else "")
-        for order, text in _ORDERS.items():
-            self.order.addItem(text, order.value)
+        self.kind.offer([(text, kind.value if kind else "") for kind, text in KINDS.items()])
+        self.order.offer([(text, order.value) for order, text in _ORDERS.items()])
         labels.narrow(self.kind)
         labels.name(self.kind, "Question", "Which question of the criterion is shown")
         labels.name(self.order, "Order of the responses")

@@ -68,8 +68,7 @@ def _field(row: SettingRow, changed: Listener) -> QWidget:
     elif issubclass(row.kind, StrEnum):
         field = ComboBox()
         labels.narrow(field)
-        for member, words in row.choices.items():
-            field.addItem(words, member.value)
+        field.offer([(words, member.value) for member, words in row.choices.items()])
         field.currentIndexChanged.connect(changed)
     else:
         kind: Any = row.kind
@@ -88,7 +87,7 @@ def _show(row: SettingRow, field: Any, value: Any) -> None:
     if row.kind is bool:
         field.setChecked(value)
     elif issubclass(row.kind, StrEnum):
-        field.setCurrentIndex(field.findData(value.value))
+        field.choose(value.value)
     else:
         field.setValue(row.instead if value is None else value)
 

@@ -501,13 +501,11 @@ class AnnotatorFilter(QWidget):
         self._workspace = workspace
         self._progress = progress
         self.state = narrow_box("Your progress on the listed items", letters=7)
-        self.state.addItem("Done or not", None)
-        for state, words in STATE_WORDS.items():
-            self.state.addItem(words.capitalize(), state.value)
+        remembered = workspace.state.record(_STATE)
+        states = [(words.capitalize(), state.value) for state, words in STATE_WORDS.items()]
+        self.state.offer([("Done or not", None), *states], remembered.get("state"))
         self.tag = narrow_box("Tag of the listed items", letters=7)
         in_row((self.state, STRETCH), (self.tag, STRETCH), blind_button, on=self)
-        remembered = workspace.state.record(_STATE)
-        self.state.setCurrentIndex(max(0, self.state.findData(remembered.get("state"))))
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it
         for box in (self.state, self.tag):
             box.activated.connect(self._tell)
@@ -557,12 +555,10 @@ class AnnotatorFilter(QWidget):
     def show_tags(self) -> None:
         run = self._workspace.run
         chosen = self._wanted_tag if run and self._wanted_tag else self.tag.currentData()
-        self.tag.clear()
-        self.tag.addItem("Any tag", None)
+        entries: list[tuple[str, str | None]] = [("Any tag", None)]
         for tag in tags_of(run.results.all_notes) if run else ():
-            short = tag if len(tag) <= _SHOWN_OF_TAG else f"{tag[:_SHOWN_OF_TAG]}…"
-            self.tag.addItem(visible(short), tag)
-        self.tag.setCurrentIndex(max(0, self.tag.findData(chosen) if chosen is not None else 0))
+            entries.append((visible(tag if len(tag) <= _SHOWN_OF_TAG else f"{tag[:_SHOWN_OF_TAG]}…"), tag))
+        self.tag.offer(entries, chosen)
         self.set_blind(self._blind)
         self._wanted_tag = self._wanted_tag if run is None else None
 

@@ -34,8 +34,7 @@ class MarkingBox(ComboBox):
 
     def __init__(self) -> None:
         super().__init__()
-        for marking, words in zip(Marking, ("No highlight", "Differences", "Shared words"), strict=True):
-            self.addItem(words, marking)
+        self.offer(zip(("No highlight", "Differences", "Shared words"), Marking, strict=True))
         name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
         self.currentIndexChanged.connect(lambda: self.chosen.emit(Marking(self.currentData())))
 

@@ -473,7 +473,7 @@ class ReviewPage(Page):
             splitter.restoreState(state.layout(f"review/{key}"))
         remembered = state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
-        self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
+        self.marking.choose(remembered.get("marking"))
         self.desk.card.set_folded(remembered.get("folded") is True)
 
     def _splitters(self) -> dict[str, PageSplitter]:

@@ -223,8 +223,7 @@ class SettingsDialog(QtWidgets.QDialog):
 
         box = ComboBox()
         labels.name(box, what)
-        for choice, words in choices.items():
-            box.addItem(words, str(choice))
+        box.offer([(words, str(choice)) for choice, words in choices.items()])
         box.activated.connect(keep)
         self._form.addRow(what, box)
         return box
@@ -239,7 +238,7 @@ class SettingsDialog(QtWidgets.QDialog):
             self._after_label: self._state.text(NEXT_CRITERION),
         }
         for box, value in kept.items():
-            box.setCurrentIndex(max(0, box.findData(value)))
+            box.choose(value)
 
     @Slot()
     def _keep_author(self) -> None:

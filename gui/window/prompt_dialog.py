@@ -173,16 +173,14 @@ class PromptDialog(QDialog):
         where = f"{short_name(head.model)}, {chosen_on}" if chosen_on else short_name(head.model)
         self.title.setText(one_line(f"Item {short_name(subject.item.id)} {how} {where}"))
         self.title.setToolTip("")
-        for criterion in head.criteria:
-            self.criterion.addItem(sentence_case(words(criterion)), criterion)
-        for order in head.orders:
-            self.order.addItem(_ORDER_WORDS[order], order.value)
+        criteria = [(sentence_case(words(criterion)), criterion) for criterion in head.criteria]
+        self.criterion.offer(criteria, self._wanted.criterion)
+        self.order.offer([(_ORDER_WORDS[order], order.value) for order in head.orders])
         for method, question in head.asked:
             # `Label tokens`, `Permuted label tokens: BCDA`, `Pointwise yes/no: response shown first`
             which = _WHICH.get(question, question)
             self.method.addItem(method.title.capitalize() + (f": {which}" if which else ""))
         self.method.setVisible(len(head.asked) > 1)
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
         labels.show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 

@@ -13,7 +13,7 @@ from engine.settings.run_lists import of_what, run_in_a_line, run_in_lines
 from gui.widgets.action_table import of_page
 from gui.widgets.actions import add_key, controls
 from gui.widgets.fields import ComboBox, narrow_box
-from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
+from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.labels import STRETCH, in_column, in_row, name, title
 from gui.widgets.views import RowsView
 from gui.workspace.state import PageName
@@ -172,8 +172,7 @@ class RunPicker(ComboBox):
             for run in self._workspace.runs:
                 if run.archived and run.id != is_open:
                     continue
-                self.addItem(one_line(run_in_a_line(run)), run.id)
-                self.setItemData(self.count() - 1, tip(run_in_lines(run)), Qt.ItemDataRole.ToolTipRole)
+                self.add(one_line(run_in_a_line(run)), run.id, run_in_lines(run))
             self.setPlaceholderText("Choose a run" if self.count() else "No runs yet")
             if self.count():
                 self.insertSeparator(self.count())
@@ -240,7 +239,7 @@ class SourceBox(QtWidgets.QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.box: QtWidgets.QComboBox = narrow_box("Labels used", 12)
+        self.box = narrow_box("Labels used", 12)
         in_row(self.box, on=self)
         self.box.currentIndexChanged.connect(self._tell)
         self.offer(())
@@ -259,9 +258,7 @@ class SourceBox(QtWidgets.QWidget):
             self.box.clear()
             for source in sources:
                 text = _WORDS.get(source.kind) or clipped(source.annotator)
-                self.box.addItem(visible(text), source)
-                more = tip(capitalised(source.in_words))
-                self.box.setItemData(self.box.count() - 1, more, Qt.ItemDataRole.ToolTipRole)
+                self.box.add(visible(text), source, capitalised(source.in_words))
             self.choose(before)
         if self.source != before:
             self._tell()

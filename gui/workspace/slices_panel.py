@@ -12,7 +12,7 @@ from engine.annotations.records import Filters
 from engine.core.formatting import SLICES_NOTE, clipped, visible
 from engine.core.tables import Estimate
 from gui.widgets.fields import narrow_box
-from gui.widgets.foreign_text import set_tip, tip
+from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row
 from gui.widgets.theme import colours
 from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
@@ -159,23 +159,17 @@ class SliceChoice(QWidget):
 
     def _set(self, slicing: "Slicing | None", part: "Slice | None") -> None:
         self.slicing, self.part = slicing, part
-        self.parts.clear()
-        self.parts.addItem("All slices", None)
+        entries: list[tuple[str, int | None, str]] = [("All slices", None, "")]
         for place, found in enumerate(slicing.slices if slicing else ()):
-            self.parts.addItem(f"{visible(clipped(found.name))} ({len(found):,})", place)
-            self.parts.setItemData(place + 1, tip(found.name), Qt.ItemDataRole.ToolTipRole)
-            if found is part:
-                self.parts.setCurrentIndex(place + 1)
+            entries.append((f"{visible(clipped(found.name))} ({len(found):,})", place, found.name))
+        chosen = slicing.slices.index(part) if slicing is not None and part is not None else None
+        self.parts.offer(entries, chosen)
         set_tip(self.parts, part.name if part is not None else "")
         self.parts.setVisible(slicing is not None)
 
     def _fill(self, titles: Mapping[str, str], chosen: str) -> None:
-        self.by.clear()
-        self.by.addItem(_ALL, "")
-        for by, title in titles.items():
-            self.by.addItem(f"By {visible(clipped(title))}", by)
-            self.by.setItemData(self.by.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
-        self.by.setCurrentIndex(max(0, self.by.findData(chosen)))
+        entries = [(f"By {visible(clipped(title))}", by, title) for by, title in titles.items()]
+        self.by.offer([(_ALL, ""), *entries], chosen)
         set_tip(self.by, self.by.currentText() if chosen else "How the items are divided")
 
 
