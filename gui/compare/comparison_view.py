@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QModelIndex, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFont
 
 from engine.annotations.records import Filters
@@ -14,7 +14,7 @@ from engine.core.items import agree
 from engine.core.tables import Section, Sentences, Table
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
 from gui.widgets import labels
-from gui.widgets.actions import add_key
+from gui.widgets.actions import add_key, timer
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
@@ -112,8 +112,7 @@ class DifferenceList(QtWidgets.QWidget):
         self._asked_for = self._shown_for = DifferenceFilter()
         self._filtering = TaskPanel(threads, ThreadName.FILES, self, self._show_rows)
         self._filtering.failed.connect(self.failed)
-        self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
-        self._typing.timeout.connect(self._filter)
+        self._typing = timer(self, _TYPING_MS, self._filter)
         self.table = DifferenceTableModel(self)
         self.criterion = ComboBox()
         labels.name(self.criterion, "Criterion of the differences")

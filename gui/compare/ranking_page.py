@@ -4,7 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from engine.annotations.effective import Reviews
@@ -18,6 +18,7 @@ from gui.compare import compare_jobs
 from gui.compare.compare_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.results.run_weights import RunWeights
 from gui.widgets import labels
+from gui.widgets.actions import timer
 from gui.widgets.fields import FlowLayout, narrow_box
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
@@ -224,7 +225,7 @@ class RankingPage(Page):
             failed=self._fail,
             stopped=self._tell_stopped,
         )
-        self._later = QTimer(self, singleShot=True)
+        self._later = timer(self, 0, self._rank_if_stale)
         self.label_button = labels.button("&Label at random", self._label_at_random, *_AT_RANDOM)
         self.choice = RankChoice(workspace, beside=self.label_button)
         self.picture = FramedPicture(workspace, "ranking", "Uncertainty of the order")
@@ -302,7 +303,6 @@ class RankingPage(Page):
         for signal in (self.workspace.run_changed, self.workspace.dataset_changed):
             signal.connect(self._let_go)
         self.rank_button.clicked.connect(self.rank_anew)
-        self._later.timeout.connect(self._rank_if_stale)
         self.sheet.listed.connect(self._list_behind)
         self.add_keys(rank=self.rank_anew)
 

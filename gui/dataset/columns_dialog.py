@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 
 from engine.core import column_map
 from engine.core.errors import EngineError
@@ -14,7 +14,7 @@ from engine.core.items import HUMAN_LABELS, written_label
 from engine.core.rubric import OVERALL, Rubric, default_criterion
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import FirstItems, Foreign
-from gui.widgets.actions import MenuButton, ReadingOrder
+from gui.widgets.actions import MenuButton, ReadingOrder, timer
 from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.foreign_text import one_line, plain_label, set_tip
 from gui.widgets.label_mark import LABEL_WORDS, MEANINGS
@@ -323,8 +323,7 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
         self.open_button = self.buttons.addButton("&Open", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self._read)
+        self._rest = timer(self, _REST_MS, self._read)
         self.skip.toggled.connect(self._rest.start)
         self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=self._refuse)
         self._reading = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)

@@ -18,7 +18,7 @@ from engine.core.items import HUMAN_LABELS, written_label
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import ItemQuery
 from gui.widgets.action_table import of_page
-from gui.widgets.actions import MenuButton, add_entry, add_key
+from gui.widgets.actions import MenuButton, add_entry, add_key, timer
 from gui.widgets.fields import SearchField
 from gui.widgets.foreign_text import one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
@@ -404,8 +404,7 @@ class ItemList(QWidget):
         self.count = hint("", wrap=False)
         self.slices = SliceChoice(workspace)
         self._build()
-        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
-        self._pause.timeout.connect(self._ask)
+        self._pause = timer(self, _PAUSE_MS, self._ask)
         self._ordering = TaskPanel(
             workspace.threads, ThreadName.FILES, self, self._take_rows, failed=self._tell_failure
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from engine.core.errors import EngineError
@@ -16,7 +16,7 @@ from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import Planned
 from gui.models.model_table import FIT_ROLES
 from gui.widgets import labels
-from gui.widgets.actions import BusyLine
+from gui.widgets.actions import BusyLine, timer
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.notice import Notice
@@ -56,8 +56,7 @@ class PlanPanel(QWidget):
         self._wanted: tuple[RunSetup, Dataset] | None = None
         self.plan: Planned | None = None
         self._context: int | None = None
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self.make)
+        self._rest = timer(self, _REST_MS, self.make)
 
         threads, model = workspace.threads, ThreadName.MODEL
         take, follow, fail = self._take, self._show_work, self._fail

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QMessageBox, QTabWidget, QWidget
 
@@ -20,6 +20,7 @@ from gui.judge import prompt_jobs, rubric_edit
 from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest, RubricFile
 from gui.judge.rubric_tabs import CriteriaTab, WordingTab
 from gui.widgets import labels
+from gui.widgets.actions import timer
 from gui.widgets.fields import ComboBox, SpinBox
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line
@@ -72,8 +73,7 @@ class PreviewPanel(QWidget):
         self._where = sample if self._dataset is None else f"Of {short_name(self._dataset.name)}"
         parts = (self.of, (self.view, labels.STRETCH), self.said, self.note)
         labels.in_column(labels.heading("Preview"), above, *parts, on=self)
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self.make)
+        self._rest = timer(self, _REST_MS, self.make)
         take, fail = self._take, self._fail
         self._making = TaskPanel(threads, ThreadName.FILES, self, take, follow=take, failed=fail)
         draft.changed.connect(self._make_soon)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
@@ -15,7 +15,7 @@ from engine.settings.rows import KvType
 from engine.system.paths import demo_model, home
 from gui.models import model_jobs, model_table
 from gui.models.model_jobs import Candidate, ModelRequest, SpeedsMeasured, Stamps
-from gui.widgets.actions import BusyLine
+from gui.widgets.actions import BusyLine, timer
 from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
 from gui.widgets.foreign_text import set_tip, tip
@@ -111,8 +111,7 @@ class FolderWatch(QObject):
         self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
         self.growing: frozenset[Path] = frozenset()
         self._listing = TaskPanel(threads, ThreadName.SCAN, self, self._take)
-        self._rest = QTimer(self, singleShot=True)
-        self._rest.timeout.connect(self.look)
+        self._rest = timer(self, 0, self.look)
 
     def take_looked_at(self, stamps: Stamps) -> None:
         self._seen = stamps.files

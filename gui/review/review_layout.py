@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QWidget
 
@@ -12,6 +12,7 @@ from engine.core.judgments import Shortening
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.review_jobs import Highlights, compare_wording
 from gui.review.review_table import MOST_MARKED, Search, Spans, hit_style
+from gui.widgets.actions import timer
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import in_column, name
@@ -55,8 +56,7 @@ class ItemReading(QWidget):
         self._new = False  # its first hit is still to be scrolled to
         self._comparing = TaskPanel(threads, ThreadName.FILES, self, self._take)
         # Both responses change at once: they are compared once.
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._compare)
+        self._soon = timer(self, 0, self._compare)
         for pane in (self.a, self.b):
             pane.changed.connect(self._forget)
         self.beside = PageSplitter(Qt.Orientation.Horizontal)
@@ -161,8 +161,7 @@ class ReviewLayout(PageSplitter):
             self.setSizes([2 * self.card_height, self.card_height])
         self.splitterMoved.connect(self._follow_annotator)
         self._letter = self.fontMetrics().height()
-        self._soon = QTimer(self, singleShot=True)  # once what is new has its place
-        self._soon.timeout.connect(self._begin)
+        self._soon = timer(self, 0, self._begin)  # once what is new has its place
         desk.card.body_shown.connect(self._make_room)
         desk.card.methods_wanted.connect(self._make_room_for_methods)
 

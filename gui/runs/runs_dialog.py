@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShowEvent
 
 from engine.core.errors import EngineError, SetupError
@@ -16,7 +16,7 @@ from engine.settings.run_lists import Deleted, RunContents, amount_of_file
 from gui.runs import runs_table
 from gui.runs.runs_table import NameDelegate, NoteField, RunHealth, RunsOrder, RunsTableModel
 from gui.widgets import labels
-from gui.widgets.actions import add_key
+from gui.widgets.actions import add_key, timer
 from gui.widgets.foreign_text import OneLine, plain_label
 from gui.widgets.labels import STRETCH, hint, in_column, in_row, make_room, name
 from gui.widgets.notice import problem_of
@@ -57,8 +57,7 @@ class RunsDialog(QtWidgets.QDialog):
         self.said.hide()
         self.count = OneLine()
         self._make_buttons()
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self._keep_note)
+        self._rest = timer(self, _REST_MS, self._keep_note)
         self.note.textChanged.connect(self._rest.start)
         self.finished.connect(self._keep_note)
         workspace.runs_changed.connect(self._show_runs)
