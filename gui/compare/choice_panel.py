@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeySequence, QPalette
 
 from engine.annotations.records import LabelSource, LabelSourceKind
@@ -138,7 +138,6 @@ class SystemList(QtWidgets.QWidget):
             self._fill()  # which keeps the place
             self.changed.emit()
 
-    @Slot(object)
     def show_examined(self, examined: Examined) -> None:
         before = [*map(self._why_not, self._files)]
         self._examined = examined
@@ -188,7 +187,6 @@ class SystemList(QtWidgets.QWidget):
         place = self.view.currentRow() - len(self._known_runs)
         return self.all_files[place] if 0 <= place < len(self._files) else None
 
-    @Slot(QtWidgets.QListWidgetItem)
     def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
         row = self.view.row(entry)
         ticked = entry.checkState() is Qt.CheckState.Checked
@@ -198,7 +196,6 @@ class SystemList(QtWidgets.QWidget):
             (self._ticked_runs.add if ticked else self._ticked_runs.discard)(self._known_runs[row].id)
         self.changed.emit()
 
-    @Slot()
     def _follow_current(self) -> None:
         self._remove.setEnabled(self._current_file() is not None)
 
@@ -308,7 +305,6 @@ class ChoicePanel(labels.DownScroll):
         adding.finished.connect(self._add)
         adding.failed.connect(self.refused)
 
-    @Slot(object)
     def _add(self, examined: Examined) -> None:
         absolute = {file._replace(path=file.path.absolute()): file.name for file in examined.fit}
         listed = [name for file, name in absolute.items() if file in self.systems.all_files]
@@ -348,12 +344,10 @@ class ChoicePanel(labels.DownScroll):
         ticked = [run for run in self._workspace.runs if run.id in self.systems.runs]
         self._reading.read_labels(path, ticked)
 
-    @Slot()
     def use_default_labels(self) -> None:
         self._reading.drop()
         self._take_gold(None)
 
-    @Slot(object)
     def _take_gold(self, dataset: "Dataset | None") -> None:
         self._workspace.failures.end(self)
         self._chosen = dataset
@@ -364,7 +358,6 @@ class ChoicePanel(labels.DownScroll):
         self.bring_up_to_date()
         self.gold_changed.emit()
 
-    @Slot(object)
     def _refuse_gold(self, error: EngineError) -> None:
         self.bring_up_to_date()
         self._workspace.failures.fail(self, error)
@@ -373,12 +366,10 @@ class ChoicePanel(labels.DownScroll):
         self._examined_with = self.gold
         self._looking.start(examine(self.systems.all_files, self.gold))
 
-    @Slot(bool)
     def set_busy(self, busy: bool) -> None:
         self._busy = busy
         self.bring_up_to_date()
 
-    @Slot()
     def bring_up_to_date(self) -> None:
         gold, lacking, space = self.gold, self.lacking, self._workspace
         if gold is not self._examined_with and self.systems.all_files:
@@ -399,27 +390,23 @@ class ChoicePanel(labels.DownScroll):
 
     # What happens
 
-    @Slot()
     def _remember(self) -> None:
         chosen = {**self.systems.as_json(), "labels_of": self.whose.source.kind.value}
         self._workspace.state.set_record(_KEPT, chosen)
         self.bring_up_to_date()
 
-    @Slot()
     def _list_runs(self) -> None:
         space = self._workspace
         opened = space.run.id if space.run else None
         self.systems.show_runs(space.runs, opened, propose=not space.state.record(_KEPT))
         self.bring_up_to_date()
 
-    @Slot()
     def _ask_submissions(self) -> None:
         ask = QtWidgets.QFileDialog.getOpenFileNames
         names, _ = ask(self, "Add submissions and other judges' files", str(self.folder), _VERDICTS)
         if names:
             self.add_files([Path(path) for path in names])
 
-    @Slot()
     def _ask_gold(self) -> None:
         path = ask_source(self, "Choose a dataset with human labels", self.folder, DATASETS)
         if path is not None:

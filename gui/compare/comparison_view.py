@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QFont
 
 from engine.annotations.records import Filters
@@ -164,7 +164,6 @@ class DifferenceList(QtWidgets.QWidget):
             self.view.setColumnWidth(column, min(max(title, _LEAST_WIDTH * letter), _MOST_WIDTH * letter))
         self.view.fill({last: _LEAST_WIDTH * letter})
 
-    @Slot()
     def _filter(self) -> None:
         self._typing.stop()
         if self._compared is None:
@@ -173,7 +172,6 @@ class DifferenceList(QtWidgets.QWidget):
         self._asked_for = DifferenceFilter(criterion, one_is_right, self.search.text())
         self._filtering.start(filter_differences(self._compared, self._asked_for))
 
-    @Slot(object)
     def _show_rows(self, places: Sequence[int]) -> None:
         if self._compared is None:
             return
@@ -187,12 +185,10 @@ class DifferenceList(QtWidgets.QWidget):
         if places:
             self.view.setCurrentIndex(self.table.index(0, 0))
 
-    @Slot()
     def _follow_current(self) -> None:
         self.open_button.setEnabled(self._can_open and self.view.currentIndex().isValid())
         self.list_button.setEnabled(self._can_open and self.table.rowCount() > 0)
 
-    @Slot()
     def _list_all(self) -> None:
         # Want the items that are shown, as the filters were when they were found.
         ids = frozenset(self.table.difference(row).item_id for row in range(self.table.rowCount()))
@@ -206,11 +202,9 @@ class DifferenceList(QtWidgets.QWidget):
         said = ", ".join(filter(None, parts))
         self.listed.emit(Filters(criterion=wanted.criterion, ids=ids), said)
 
-    @Slot()
     def _open_current(self) -> None:
         self._open(self.view.currentIndex())
 
-    @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
         if index.isValid() and self._can_open:
             difference = self.table.difference(index.row())
@@ -317,16 +311,13 @@ class ComparisonView(QtWidgets.QTabWidget):
             view.horizontalHeader().setMaximumSectionSize(widest)
         self.differences.restyle()
 
-    @Slot()
     def _show_slices(self) -> None:
         self.setCurrentIndex(self._slices_tab)
 
-    @Slot()
     def _measure_slices(self) -> None:
         if self._compared is not None:
             self.slices.measure(partial(compare_slices, self._compared.whole))
 
-    @Slot(QModelIndex)
     def _list_pair(self, index: QModelIndex) -> None:
         if self._compared is None:
             return

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 
 from engine.core.column_map import JudgeColumn
 from engine.core.formatting import short_name, visible
@@ -61,7 +61,6 @@ class JudgeColumnDialog(QtWidgets.QDialog):
         holder.setLayout(self._rows)
         return holder
 
-    @Slot()
     def _show_values(self) -> None:
         while self._rows.rowCount():
             self._rows.removeRow(0)
@@ -74,7 +73,6 @@ class JudgeColumnDialog(QtWidgets.QDialog):
             self._rows.addRow(f"{visible(value)} means", field)
         self._enable()
 
-    @Slot()
     def _enable(self) -> None:
         known = all(field.currentData() is not None for field in self.meanings.values())
         self.ok_button.setEnabled(bool(self.meanings) and known)

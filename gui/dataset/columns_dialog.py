@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 
 from engine.core import column_map
 from engine.core.errors import EngineError
@@ -90,7 +90,6 @@ class SourceField(ComboBox):
                 line.setCursorPosition(0)
         set_tip(self, source)
 
-    @Slot()
     def _tell(self) -> None:
         set_tip(self, self.source)
         self.changed.emit()
@@ -105,7 +104,6 @@ class AnnotatorsButton(MenuButton):
         name(self, f"Several annotators for {words(field.target)}", "Choose a column for each annotator")
         self._menu.aboutToShow.connect(self._fill)
 
-    @Slot()
     def _fill(self) -> None:
         self._menu.clear()
         chosen = self._chosen()
@@ -416,7 +414,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
 
     # What is chosen
 
-    @Slot(object)
     def _take(self, foreign: Foreign) -> None:
         """Show what the file holds, and what was chosen before or is guessed."""
         self._foreign = foreign
@@ -445,7 +442,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         chosen = self.columns.source_of
         return {target: source for target, source in chosen.items() if target.endswith("_preference")}
 
-    @Slot()
     def _show_kind(self) -> None:
         shown = self.kind.currentIndex()
         for at, part in enumerate(("outputs", "ranked", "several")):
@@ -454,12 +450,10 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.fields["candidates"].setVisible(shown != _SEVERAL_KIND)
         self.fields["candidates"].show_titles(_OF_RANKED if shown == 1 else _CANDIDATES)
 
-    @Slot()
     def _read(self) -> None:
         if self._foreign is not None:
             self._reading.start(dataset_jobs.preview(self._foreign, self.columns, self.request.rubric))
 
-    @Slot(object)
     def _show(self, preview: FirstItems) -> None:
         """Show the first rows; where label values are new, read once more by what they seem to mean."""
         found = preview.values or {}
@@ -488,7 +482,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
             self._say(fine, "hint")
         self.open_button.setEnabled(not problems)
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._say("\n".join(problem_of(error)), "warning")
         self.open_button.setEnabled(False)
@@ -497,7 +490,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.problem.setText(visible(text))
         set_role(self.problem, role)
 
-    @Slot()
     def _choose(self) -> None:
         if self._foreign is None or not self.open_button.isEnabled():
             return
@@ -519,7 +511,6 @@ class ColumnAsker(QObject):
         self.dialog: ColumnsDialog | None = None
         workspace.columns_wanted.connect(self.ask)
 
-    @Slot(object)
     def ask(self, request: ColumnsRequest) -> None:
         dialog = ColumnsDialog(self._workspace, request, self._widget.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

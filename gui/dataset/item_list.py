@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QPushButton, QStackedWidget, QTableView, QWidget
 
@@ -231,7 +231,6 @@ class ItemColumns(QObject):
     def _letter(self) -> int:
         return max(1, self._view.fontMetrics().averageCharWidth())
 
-    @Slot(int, int, int)
     def _take_width(self, place: int, _old: int, width: int) -> None:
         # Qt gives a hidden column the width 0.
         if width and not self._applying and place < len(self._table.columns):
@@ -260,7 +259,6 @@ class ColumnChooser(MenuButton):
     def show_sorted(self, source: str, descending: bool) -> None:
         self._sorted = (source, descending)
 
-    @Slot()
     def _fill(self) -> None:
         self._menu.clear()
         others = [column for column in self._table.columns if column.is_other]
@@ -359,7 +357,6 @@ class SelectedItems(QPushButton):
         parts = [selection.at(number) for number in range(selection.count())]
         return {place for part in parts for place in range(part.top(), part.bottom() + 1)}
 
-    @Slot()
     def _follow(self) -> None:
         count = len(self._places())
         text = f"{judge_words(count)}…"
@@ -473,19 +470,16 @@ class ItemList(QWidget):
 
     # Searching and sorting
 
-    @Slot()
     def _leave_search(self) -> None:
         if self._pause.isActive():
             self._ask()
         self.view.setFocus()
 
-    @Slot(int, Qt.SortOrder)
     def _sort_by_header(self, place: int, order: Qt.SortOrder) -> None:
         columns = self.table.columns
         source = columns[place].source if 0 <= place < len(columns) else ""
         self._sort(source, bool(source) and order is Qt.SortOrder.DescendingOrder)
 
-    @Slot(str, bool)
     def _sort(self, source: str, descending: bool) -> None:
         self._wanted = replace(self._wanted, column=source, descending=descending)
         self._mark_sorted()
@@ -500,7 +494,6 @@ class ItemList(QWidget):
         header.viewport().update()
         self.chooser.show_sorted(wanted.column, wanted.descending)
 
-    @Slot()
     def _ask(self) -> None:
         self._pause.stop()
         others = tuple(
@@ -518,7 +511,6 @@ class ItemList(QWidget):
         self.count.setText("Searching …" if self._wanted.narrows else "Sorting …")
         self._ordering.start(dataset_jobs.order(self._dataset, self._wanted))
 
-    @Slot(object)
     def _take_rows(self, rows: "Rows | None") -> None:
         self._workspace.failures.end(self)
         self.shown = self._wanted
@@ -526,7 +518,6 @@ class ItemList(QWidget):
         self._show_found()
         self.listed.emit(None if rows is None or not self.shown.narrows else sorted(rows.tolist()))
 
-    @Slot(object)
     def _tell_failure(self, error: EngineError) -> None:
         self._workspace.failures.fail(self, error)
         self._show_found()
@@ -551,13 +542,11 @@ class ItemList(QWidget):
 
     # The chosen item
 
-    @Slot(QModelIndex, QModelIndex)
     def _choose(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid():
             self._item = self.table.item_at(now.row())
             self.item_chosen.emit(self._item)
 
-    @Slot()
     def _copy_cell(self) -> None:
         index = self.view.currentIndex()
         if index.isValid():

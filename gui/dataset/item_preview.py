@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from PySide6 import QtGui
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
@@ -257,7 +257,6 @@ class ItemPreview(QWidget):
     def text(self) -> str:
         return self.view.toPlainText()
 
-    @Slot()
     def show_longer(self) -> None:
         self._longer = True
         self.restyle()

@@ -6,7 +6,7 @@ Knows: what is asked. Does not know: how outputs are read and matched.
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -154,7 +154,6 @@ class OutputsDialog(ReadingOrder, QDialog):
 
     # The files
 
-    @Slot()
     def ask_files(self) -> None:
         kept = self._workspace.state.text(_FOLDER)
         let_choose_several(self, "Model outputs", kept, DATASETS, self.add)
@@ -165,19 +164,16 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]
         self._look()
 
-    @Slot()
     def _remove(self) -> None:
         gone = {index.row() for index in self.files.selectedIndexes()}
         self.paths = [path for place, path in enumerate(self.paths) if place not in gone]
         self._look()
 
-    @Slot()
     def _look_anew(self) -> None:
         if self.columns.isModified():
             self.columns.setModified(False)
             self._look()
 
-    @Slot()
     def _look(self) -> None:
         """Read the files as they are chosen now."""
         self.files.clear()
@@ -194,7 +190,6 @@ class OutputsDialog(ReadingOrder, QDialog):
             dataset_jobs.match_files(tuple(self.paths), self.columns.text(), self.instructions.path)
         )
 
-    @Slot(object)
     def _show(self, found: FoundOutputs | None) -> None:
         self.found = found
         self.sheet.show_sheet(found.sheet if found else None)
@@ -205,12 +200,10 @@ class OutputsDialog(ReadingOrder, QDialog):
         if found is not None:
             self._show_count()
 
-    @Slot()
     def _show_buttons(self) -> None:
         self.remove_button.setEnabled(bool(self.files.selectedIndexes()))
         self.save.setEnabled(self.found is not None and not self._writing)
 
-    @Slot()
     def _show_count(self) -> None:
         self.baseline.setEnabled(self.with_baseline.isChecked())
         set_tip(self.baseline, str(self.baseline.currentData() or ""))
@@ -229,7 +222,6 @@ class OutputsDialog(ReadingOrder, QDialog):
 
     # The dataset
 
-    @Slot()
     def _save(self) -> None:
         if self.found is None:
             return
@@ -247,12 +239,10 @@ class OutputsDialog(ReadingOrder, QDialog):
         task.finished.connect(self.accept)
         task.failed.connect(self._fail_to_write)
 
-    @Slot(object)
     def _fail_to_write(self, error: EngineError) -> None:
         self._writing = False
         self._refuse(error)
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._say("\n".join(problem_of(error)), "warning")
         if self.found is None:  # where the hint may be

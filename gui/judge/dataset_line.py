@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import Setting
@@ -78,7 +78,6 @@ class UntilChoice(QWidget):
         if self.until != before:
             self.changed.emit()
 
-    @Slot()
     def _follow_which(self) -> None:
         self._width.setVisible(self._which.currentData() == _WIDTH)
 
@@ -172,7 +171,6 @@ class ItemChoice(QWidget):
     def _offer_even(self) -> None:
         _let_offer(self._which, _EVEN, "Evenly over a column", _EVEN, self._column.count() > 0)
 
-    @Slot()
     def _follow_which(self) -> None:
         which = self._which.currentData()
         self._number.setVisible(which != _ALL)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from engine.core.errors import EngineError
@@ -105,7 +105,6 @@ class PlanPanel(QWidget):
         self._timing.drop()
         self.plan = self._wanted = None
 
-    @Slot()
     def make(self) -> None:
         if self._wanted is not None:
             wanted, self.plan = self._wanted, None
@@ -116,7 +115,6 @@ class PlanPanel(QWidget):
             self._busy.go_on(f"{WAITING if waits else 'Making a plan'} …")
             self._planning.start(run_jobs.plan(self._workspace.store_path, *wanted))
 
-    @Slot()
     def time_anew(self) -> None:
         # Make the plan again where its time may come from the speed of the model file: that is new.
         made = self.plan.forecast if self.plan is not None else None
@@ -136,7 +134,6 @@ class PlanPanel(QWidget):
         if self.plan is not None and self._wanted is not None:
             self._timing.start(run_jobs.time_first(self.plan, self._wanted[1]))
 
-    @Slot(object)
     def _take(self, found: "Planned | Forecast") -> None:
         """A plan, or the forecast of the plan that is shown with its time."""
         if isinstance(found, Planned):
@@ -145,7 +142,6 @@ class PlanPanel(QWidget):
             self.plan = replace(self.plan, forecast=found)
         self._show_plan()
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self.plan = None
         self._reset()
@@ -153,7 +149,6 @@ class PlanPanel(QWidget):
         self._again.show()
         self.planned.emit()
 
-    @Slot()
     def _show_stopped(self) -> None:
         self._show_none("The plan is not complete. A run can start without it.")
         self._again.show()
@@ -168,7 +163,6 @@ class PlanPanel(QWidget):
             widget.hide()
         self._busy.begin("A plan follows …")
 
-    @Slot(object)
     def _show_work(self, event: Preparing | FilesRead | MeasureProgress) -> None:
         if not self._busy.isVisibleTo(self):
             for widget in self._outcomes:
@@ -180,7 +174,6 @@ class PlanPanel(QWidget):
         elif isinstance(event, Preparing):
             self._busy.go_on(f"{event.what} …")
 
-    @Slot()
     def _show_plan(self) -> None:
         if (planned := self.plan) is None:
             return
@@ -276,7 +269,6 @@ class ResumeBanner(QFrame):
         self.setVisible(self._offered is not None)
         self._say()
 
-    @Slot()
     def _say(self) -> None:
         if self._offered is None:
             return
@@ -289,7 +281,6 @@ class ResumeBanner(QFrame):
         set_tip(self._text, whole if len(whole) > _LONGEST_NAME else "")
         self.setAccessibleName(text)
 
-    @Slot()
     def _queue(self) -> None:
         # The queue remembers this one from now on; the one that was begun before it is offered.
         self.queue_wanted.emit(self._offered)
@@ -297,22 +288,18 @@ class ResumeBanner(QFrame):
         self._which = "An earlier run"
         self._offer()
 
-    @Slot()
     def _dismiss(self) -> None:
         self._control.forget_unfinished()
         self._withdraw()
 
-    @Slot(object)
     def _follow_deletion(self, run_ids: Sequence[int]) -> None:
         if self._offered is not None and self._offered.resumes in run_ids:
             self._withdraw()
 
-    @Slot()
     def _withdraw(self) -> None:
         self._offered, self._which = None, "The last run"
         self.hide()
 
-    @Slot(object)
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
         asked, last = self._control.setup, self._control.unfinished
         number = last.resumes if last is not None else None

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QMessageBox, QTabWidget, QWidget
 
@@ -91,7 +91,6 @@ class PreviewPanel(QWidget):
         self._rest.stop()
         self._making.drop()
 
-    @Slot()
     def make(self) -> None:
         self._rest.stop()
         asked = self._draft.criterion
@@ -99,11 +98,9 @@ class PreviewPanel(QWidget):
         self.of.setText(one_line(of))
         self._making.start(prompt_jobs.preview(self.request, at_once=self.pane.prompt is None))
 
-    @Slot()
     def _make_soon(self) -> None:
         self._rest.start()
 
-    @Slot(object)
     def _take(self, made: PreviewedPrompt) -> None:
         before = self.pane.prompt
         same = (self._draft.place, self.request.kind, self.request.order)
@@ -119,7 +116,6 @@ class PreviewPanel(QWidget):
         self.said.setText(visible(f"{self._where}{form}"))
         self._tell(made.note)
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._tell(" ".join(problem_of(error)))
 
@@ -235,7 +231,6 @@ class RubricDialog(QDialog):
     def _write(self, key: str, value: Any) -> None:
         self.draft.write(replace(self.draft.rubric, **{key: value}))
 
-    @Slot()
     def _show(self) -> None:
         rubric, problems = self.draft.rubric, self.draft.problems
         for key in ("name", "source", "tie_threshold"):
@@ -266,7 +261,6 @@ class RubricDialog(QDialog):
         criterion = self.draft.rubric.criteria[at.place]
         return f"Criterion {at.place + 1} ({short_name(criterion.title)}), {at.field}"
 
-    @Slot()
     def _go_to_problem(self) -> None:
         at = next(iter(self.draft.problems), None)
         if at is None:
@@ -282,14 +276,12 @@ class RubricDialog(QDialog):
 
     # Files
 
-    @Slot()
     def save(self) -> None:
         if self.path is None:
             self.save_as()
         elif not self.draft.problems:
             self._write_file(self.path, self.draft.rubric.rubric(), self._digest)
 
-    @Slot()
     def save_as(self) -> None:
         if self.draft.problems:
             return
@@ -308,7 +300,6 @@ class RubricDialog(QDialog):
         self._looking.drop()
         self._writing.start(prompt_jobs.write_rubric(path, rubric, digest))
 
-    @Slot(object)
     def _take_written(self, written: RubricFile | None) -> None:
         if written is not None:
             self.path = written.path
@@ -333,7 +324,6 @@ class RubricDialog(QDialog):
         box.deleteLater()
         return box.clickedButton() is anyway
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._closes = False
         self.reload_button.hide()
@@ -343,7 +333,6 @@ class RubricDialog(QDialog):
         if self.path is not None and not self._writing.busy:
             self._looking.start(prompt_jobs.look_at(self.path))
 
-    @Slot(object)
     def _take_look(self, digest: str) -> None:
         if digest in ("", self._told):
             return
@@ -354,12 +343,10 @@ class RubricDialog(QDialog):
             "Read it again to see its current content without your changes; or save: you are asked first.",
         )
 
-    @Slot()
     def _read_again(self) -> None:
         if self.path is not None:
             self._reading.start(prompt_jobs.read_rubric(self.path))
 
-    @Slot(object)
     def _take_read(self, file: RubricFile) -> None:
         self._keep(file)
         self.draft.write(self._kept)

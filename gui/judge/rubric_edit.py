@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QMimeData, QObject, QSignalBlocker, QSize, Signal, Slot
+from PySide6.QtCore import QMimeData, QObject, QSignalBlocker, QSize, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from engine.core.codec import plain
@@ -60,7 +60,6 @@ class TextField(QPlainTextEdit):
         # Take the text of what is pasted, with plain spaces for those that a rubric refuses.
         self.insertPlainText(source.text().replace("\u00a0", " ").replace("\t", " "))
 
-    @Slot()
     def _tell(self) -> None:
         self.written.emit(self.toPlainText())
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import counted, words
@@ -146,7 +146,6 @@ class CriteriaTab(QWidget):
         else:
             self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot()
     def add(self) -> None:
         if self._draft.can_add:
             self._draft.add()
@@ -185,19 +184,16 @@ class CriteriaTab(QWidget):
 
     # Following
 
-    @Slot(QModelIndex)
     def _choose(self, index: QModelIndex) -> None:
         if index.isValid():
             self._draft.choose(index.row())
 
-    @Slot()
     def _show(self) -> None:
         draft = self._draft
         self.table.show_criteria(draft.rubric.criteria, draft.problems)
         labels.show_text(self._none, draft.problems.get(FieldPlace(rubric_edit.RUBRIC, "criteria"), ""))
         self._show_place()
 
-    @Slot()
     def _show_place(self) -> None:
         draft, there = self._draft, self._draft.criterion is not None
         if self.view.currentIndex().row() != draft.place:
@@ -293,12 +289,10 @@ class WordingTab(QWidget):
         self._write(part, _DEFAULT[part])
         self.fields[part].setFocus(Qt.FocusReason.OtherFocusReason)  # its button cannot have it any more
 
-    @Slot()
     def _reset(self) -> None:
         self._draft.write(replace(self._draft.rubric, wording=dict(_DEFAULT)))
         self.fields["system"].setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot()
     def _show(self) -> None:
         wording, problems = self._draft.rubric.wording, self._draft.problems
         own = [part for part in WORDING_PARTS if wording[part] != _DEFAULT[part]]

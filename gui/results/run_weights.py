@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QWidget
 
 from engine.core.codec import plain, record_of
@@ -189,7 +189,6 @@ class SavedWeights(QObject):
         self.menu.aboutToShow.connect(self.fill)
         name(self.apply_button, "Apply saved weights to this run", "Weights that were saved under a name")
 
-    @Slot()
     def fill(self) -> None:
         self.menu.clear()
         saved = tuple(self._weights.saved)
@@ -204,7 +203,6 @@ class SavedWeights(QObject):
         self.menu.addSeparator()
         self.menu.addMenu(remove)
 
-    @Slot()
     def _ask_for_name(self) -> None:
         self.dialog = NameDialog(tuple(self._weights.saved), self._window)
         self.dialog.named.connect(self.save_wanted)
@@ -230,7 +228,6 @@ class NameDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self._follow("")
 
-    @Slot(str)
     def _follow(self, _text: str) -> None:
         taken = self._name in self._taken
         self.warning.setText("This name is taken: its weights will be replaced." if taken else "")

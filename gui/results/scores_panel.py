@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QSizePolicy, QWidget
 
@@ -89,7 +89,6 @@ class MeasureModelDialog(QDialog):
             self._add(path, self.files.count())
         self._look()
 
-    @Slot(object)
     def choose(self, path: Path) -> None:
         self._add(path, 0)
         self.files.setCurrentIndex(self.files.findData(str(path)))
@@ -104,7 +103,6 @@ class MeasureModelDialog(QDialog):
         if self.files.findData(str(path)) < 0:
             self.files.insertItem(place, one_line(path.name), str(path))
 
-    @Slot()
     def _look(self) -> None:
         self.start.setEnabled(False)
         self.cut.hide()
@@ -114,14 +112,12 @@ class MeasureModelDialog(QDialog):
         if path:
             self._looking.start(score_jobs.look_at_model(self._measure, path))
 
-    @Slot(object)
     def _take(self, found: tuple[str, str]) -> None:
         called, notice = found
         self._say(f"{called}: {notice}" if notice else called, "warning" if notice else "good")
         self.cut.setVisible(self._measure is ModelMeasure.BERTSCORE and bool(notice))
         self.start.setEnabled(True)
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._say(" ".join(problem_of(error)), "bad")
 
@@ -278,23 +274,19 @@ class FiguresPanel(QWidget):
             return None
         return export_jobs.figure_bytes(partial(export_jobs.figure_of, self._evaluation, name), form)
 
-    @Slot(object)
     def _list_items(self, spot: FigureMark) -> None:
         filters = Filters(criterion=spot.criterion, ids=spot.ids)
         self._workspace.show_in_review(WantedItems(self._run_id, filters, spot.words))
 
-    @Slot(object)
     def _take(self, drawn: DrawnFigure) -> None:
         self._workspace.failures.end(self)
         if drawn.name in self.views:
             self.views[drawn.name].show_figure(drawn)
             self._cells[drawn.name].show()
 
-    @Slot()
     def _end(self) -> None:
         self.hint.setText(_HINT)
 
-    @Slot(object)
     def _give_up(self, error: EngineError) -> None:
         self._dark = None  # it is tried again when the page is shown again
         self.hint.setText(_FAILED)
@@ -340,7 +332,6 @@ class GoldPicker(QWidget):
         self.status.setText(visible(f"Reading {path.name} …"))
         self._workspace.open_gold(path)
 
-    @Slot()
     def follow(self) -> None:
         gold, run = self._workspace.gold, self._workspace.run
         text = "Without human labels"

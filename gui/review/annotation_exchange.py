@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal
 
 from engine.core.formatting import counted, file_stem, listed, visible
 from gui.review import review_jobs
@@ -125,7 +125,6 @@ class AddWordsDialog(QtWidgets.QDialog):
         """How annotators are called here, by the store of their file and their name there."""
         return {(each.asked.store, each.asked.name): each.answer for each in self.questions if each.answer}
 
-    @Slot()
     def _follow(self) -> None:
         new, left = self.found.joining.new, len(self.questions) - len(self.answers)
         self.add.setEnabled(bool(new) and not left)
@@ -145,15 +144,12 @@ class AnnotationExchange(QObject):
         tell = workspace.problem.emit
         self._counting = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=tell)
 
-    @Slot()
     def export_mine(self) -> None:
         self._export((self._workspace.author,))
 
-    @Slot()
     def export_all(self) -> None:
         self._export(())
 
-    @Slot()
     def add(self) -> None:
         kept = self._workspace.state.text(_FOLDER)
         let_choose_several(self._window, "Import annotations", kept, _KIND, self.count)
@@ -197,7 +193,6 @@ class AnnotationExchange(QObject):
         role = "note" if waiting else "done"
         self._workspace.notice.emit(Message(text + waiting, role=role, about=_ABOUT))
 
-    @Slot(object)
     def _show(self, found: CountedFiles) -> None:
         if self.dialog is not None:
             self.dialog.close()
@@ -206,7 +201,6 @@ class AnnotationExchange(QObject):
         dialog.finished.connect(lambda: setattr(self, "dialog", None))
         dialog.open()
 
-    @Slot()
     def _add(self) -> None:
         dialog, space = self.dialog, self._workspace
         if dialog is not None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCompleter,
@@ -71,7 +71,6 @@ class WhoDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 56)
         self._check()
 
-    @Slot()
     def _check(self) -> None:
         self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(typed_in(self.field)))
 
@@ -97,7 +96,6 @@ class WhoButton(MenuButton):
             self._request, self._wished_of = request, self._open_run
             self.ask()
 
-    @Slot()
     def ask(self) -> None:
         if self.dialog is not None:
             return
@@ -106,7 +104,6 @@ class WhoButton(MenuButton):
         self.dialog.finished.connect(self._take)
         self.dialog.open()
 
-    @Slot()
     def follow(self) -> None:
         author = visible(self._workspace.author)
         self.setText(f"You are {self._short(author)}".replace("&", "&&"))
@@ -120,7 +117,6 @@ class WhoButton(MenuButton):
         room = self.fontMetrics().averageCharWidth() * _SHOWN
         return self.fontMetrics().elidedText(annotator, Qt.TextElideMode.ElideMiddle, room)
 
-    @Slot(int)
     def _take(self, result: int) -> None:
         dialog, self.dialog = self.dialog, None
         request, self._request = self._request, None
@@ -136,7 +132,6 @@ class WhoButton(MenuButton):
     def _open_run(self) -> int | None:
         return self._workspace.run.id if self._workspace.run else None
 
-    @Slot()
     def _fill(self) -> None:
         self._menu.clear()
         run = self._workspace.run
@@ -213,7 +208,6 @@ class NoteLine(QWidget):
         seen = [note for note in notes if note.author == author or not self._hides]
         return sorted(seen, key=lambda note: note.author != author)
 
-    @Slot()
     def edit(self) -> None:
         if self.dialog is None and self._item is not None:
             self._named(partial(self._open, self._item))
@@ -246,19 +240,16 @@ class NoteLine(QWidget):
     def _run_id(self) -> int:
         return self._workspace.run.id if self._workspace.run else 0
 
-    @Slot(object)
     def _take_tags(self, tags: Sequence[str]) -> None:
         if self.dialog is not None:
             self.dialog.show_known(tags)
 
-    @Slot(str, object)
     def _save(self, text: str, tags: Sequence[str]) -> None:
         _, item, before = self._noting
         if (text, tuple(tags)) != before:
             assert self.dialog is not None
             self.dialog.said = self._workspace.note_item(item.content_hash, text, tags)
 
-    @Slot()
     def keep_draft(self) -> None:
         if self.dialog is None:
             return
@@ -269,7 +260,6 @@ class NoteLine(QWidget):
             draft = json.dumps([text, *tags], ensure_ascii=False)
             self._drafts.keep(run_id, note_of(item.item_id), draft)
 
-    @Slot(int)
     def _end(self, result: int) -> None:
         run_id, item, before = self._noting
         if self.dialog is None:
@@ -281,7 +271,6 @@ class NoteLine(QWidget):
         self.dialog.deleteLater()
         self.dialog = None
 
-    @Slot(str)
     def _follow(self, which: str) -> None:
         # A note tells the hash of an item's content, a draft its id.
         if self._item is not None and which in (self._item.content_hash, self._item.item_id):
@@ -358,7 +347,6 @@ class NoteDialog(ReadingOrder, QDialog):
                 return True
         return super().eventFilter(watched, event)
 
-    @Slot()
     def add_tag(self) -> None:
         self._tags = list(self.tags)
         self.tag.clear()
@@ -379,7 +367,6 @@ class NoteDialog(ReadingOrder, QDialog):
         self._show_tags()
         self.changed.emit()
 
-    @Slot()
     def _save(self) -> None:
         self.said = True
         self.saved.emit(*self.written)
@@ -435,7 +422,6 @@ class Reviewer(QObject):
         self._offer_to_adjudicate()
         self.blind_changed.connect(self._show_note)
 
-    @Slot(bool)
     def switch_blind(self, on: bool) -> None:
         if on == self.blind.on:
             return
@@ -446,14 +432,12 @@ class Reviewer(QObject):
         self.blind_changed.emit()
         self._workspace.blind_changed.emit()
 
-    @Slot()
     def _offer_to_adjudicate(self) -> None:
         run, button = self._workspace.run, self.adjudicate_button
         differ = run is not None and bool(run.results.reviews.differing)
         button.setChecked(button.isChecked() and differ)
         button.setVisible(differ)
 
-    @Slot(bool)
     def _switch_adjudicating(self, on: bool) -> None:
         if on:  # an adjudicator must see the annotations of others
             self.blind_button.setChecked(False)
@@ -470,17 +454,14 @@ class Reviewer(QObject):
         self._index, self._criteria = index, criteria
         self._show_note()
 
-    @Slot()
     def _start_anew(self) -> None:
         self.blind.forget()
         self.blind_changed.emit()
 
-    @Slot()
     def _forget_stored(self) -> None:
         self.blind.forget_stored()
         self._show_note()
 
-    @Slot()
     def _show_note(self) -> None:
         run = self._workspace.run
         if run is not None and 0 <= self._index < len(run.results.judged):
@@ -544,14 +525,12 @@ class AnnotatorFilter(QWidget):
             if tag is None or tag in tags_together(results.notes_on(item.content_hash))
         )
 
-    @Slot()
     def clear(self) -> None:
         self._wanted_tag = None
         for box in (self.state, self.tag):
             box.setCurrentIndex(0)
         self._keep()
 
-    @Slot()
     def show_tags(self) -> None:
         run = self._workspace.run
         chosen = self._wanted_tag if run and self._wanted_tag else self.tag.currentData()
@@ -562,7 +541,6 @@ class AnnotatorFilter(QWidget):
         self.set_blind(self._blind)
         self._wanted_tag = self._wanted_tag if run is None else None
 
-    @Slot()
     def _tell(self) -> None:
         self._keep()
         self.changed.emit()

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QWidget
 
@@ -39,7 +39,6 @@ class MarkingBox(ComboBox):
         name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
         self.currentIndexChanged.connect(lambda: self.chosen.emit(Marking(self.currentData())))
 
-    @Slot()
     def choose_next(self) -> None:
         self.setCurrentIndex((self.currentIndex() + 1) % self.count())
 
@@ -93,20 +92,17 @@ class ItemReading(QWidget):
         self._search, self._new = search, True
         self.restyle()
 
-    @Slot()
     def _forget(self) -> None:
         self._found = None
         self._comparing.drop()
         self._soon.start()
 
-    @Slot()
     def _compare(self) -> None:
         if self._marking is Marking.NOTHING:
             self.restyle()
         else:
             self._comparing.start(compare_wording(self.a.text, self.b.text))
 
-    @Slot(object)
     def _take(self, found: Highlights) -> None:
         self._found = found
         self.restyle()
@@ -183,7 +179,6 @@ class ReviewLayout(PageSplitter):
         super().showEvent(event)
         self._soon.start()
 
-    @Slot()
     def _follow_annotator(self) -> None:
         if not self._desk.card.isHidden():
             self.card_height, self._by_annotator, self._for_methods = self.sizes()[1], True, False
@@ -195,7 +190,6 @@ class ReviewLayout(PageSplitter):
             self._by_annotator = self._by_annotator and (not self.seen or before == self._letter)
             self._soon.start()
 
-    @Slot()
     def _begin(self) -> None:
         # The card is as high as it wants to be, but most of the room is for the texts.
         room, card = sum(self.sizes()), self._desk.card
@@ -206,7 +200,6 @@ class ReviewLayout(PageSplitter):
         if self.sizes()[1] != self.card_height:
             self.setSizes([room - self.card_height, self.card_height])
 
-    @Slot(bool)
     def _make_room_for_methods(self, wanted: bool) -> None:
         if self._desk.card.isHidden() or wanted == self._for_methods:
             return
@@ -219,7 +212,6 @@ class ReviewLayout(PageSplitter):
             height = max(self.sizes()[1], min(needed, int(room * _MOST_FOR_METHODS)))
         self.setSizes([room - height, height])
 
-    @Slot(bool)
     def _make_room(self, for_card: bool) -> None:
         reading, card = self.sizes()
         self._for_methods = False

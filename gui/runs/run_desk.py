@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
@@ -140,7 +140,6 @@ class QueuePanel(QFrame):
 
     # What the user does with it
 
-    @Slot()
     def add_run(self) -> None:
         if (setup := self._wanted()) is not None:
             self.add(setup)
@@ -171,7 +170,6 @@ class QueuePanel(QFrame):
         if self._queue.move(place := self._place, step):
             self.view.selectRow(place + step)
 
-    @Slot()
     def call_run(self) -> None:
         if self._chosen is not None:
             place, dialog = self._place, RunNameDialog(self._chosen, self)
@@ -179,13 +177,11 @@ class QueuePanel(QFrame):
             dialog.called.connect(lambda name, note: self._queue.call(place, name, note))
             dialog.open()
 
-    @Slot()
     def remove_run(self) -> None:
         place = self._place
         self._queue.remove(place)
         self.view.selectRow(min(place, self.table.rowCount() - 1))
 
-    @Slot()
     def _resume(self) -> None:
         if self._chosen is not None:
             run_id = self._chosen.run_id
@@ -194,12 +190,10 @@ class QueuePanel(QFrame):
 
     # What it shows
 
-    @Slot(str)
     def _tell_end(self, summary: str) -> None:
         self._ended = visible(summary)
         self._show()
 
-    @Slot()
     def _show(self) -> None:
         queue, entries = self._queue, self._queue.entries
         self.table.show_entries(entries)
@@ -209,7 +203,6 @@ class QueuePanel(QFrame):
         self._fit()
         self._show_buttons()
 
-    @Slot()
     def _show_buttons(self) -> None:
         queue, place, entry = self._queue, self._place, self._chosen
         waits = entry is not None and entry.state is QueueState.WAITING
@@ -229,7 +222,6 @@ class QueuePanel(QFrame):
         self.again_button.setVisible(again)
         self.clear_button.setVisible(any(one.state.ended for one in queue.entries))
 
-    @Slot()
     def _fit(self) -> None:
         rows, bar = min(max(self.table.rowCount(), 1), _MOST_ROWS), self.view.horizontalScrollBar()
         inside = rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
@@ -273,12 +265,10 @@ class RunWatch(QObject):
         self._name = name
         self._show_title()
 
-    @Slot()
     def follow_settings(self) -> None:
         self._release()
         self._follow()
 
-    @Slot()
     def _follow(self) -> None:
         if self._control.running or self._queue.going:
             if self._awake is None:
@@ -296,13 +286,11 @@ class RunWatch(QObject):
             self._awake.release()
             self._awake = None
 
-    @Slot(object)
     def _follow_end(self, _how: object) -> None:
         self._follow()
         if not self._queue.going:
             self._call()
 
-    @Slot()
     def _call(self) -> None:
         QApplication.alert(self._window)  # until somebody looks; nothing where the window is looked at
 
@@ -332,13 +320,11 @@ class RunDesk(QObject):
         self.panel.added.connect(workspace.note)
         self.queue.ended.connect(workspace.note)
 
-    @Slot(object)
     def _queue_audit(self, described: DescribedAudit) -> None:
         said = self.panel.add(described.setup)
         if described.lacking:
             self._workspace.note.emit(f"{said} {described.lacking}")
 
-    @Slot()
     def show_runs(self) -> None:
         dialog = RunsDialog(self._workspace, self.health, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -360,12 +346,10 @@ class RunDesk(QObject):
             self._workspace.page_wanted.emit(PageName.JUDGE)
             self._judge.resume(setup)
 
-    @Slot()
     def add_to_queue(self) -> None:
         self._workspace.page_wanted.emit(PageName.JUDGE)
         self.panel.add_run()
 
-    @Slot()
     def start_queue(self) -> None:
         self._workspace.page_wanted.emit(PageName.JUDGE)
         self.queue.start()

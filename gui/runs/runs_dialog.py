@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShowEvent
 
 from engine.core.errors import EngineError, SetupError
@@ -147,31 +147,26 @@ class RunsDialog(QtWidgets.QDialog):
     def _editing(self) -> bool:
         return self.view.state() == QtWidgets.QAbstractItemView.State.EditingState
 
-    @Slot()
     def open_run(self) -> None:
         if self.open_button.isEnabled() and not self._editing:
             self._workspace.show_run(self.chosen[0].id)
             self.accept()
 
-    @Slot()
     def resume(self) -> None:
         if len(self.chosen) == 1:
             self.say("")
             self.resume_wanted.emit(self.chosen[0])
 
-    @Slot()
     def rename(self) -> None:
         if self.rename_button.isEnabled():
             self.view.edit(self._cell_of_name(self.chosen[0].id))
 
-    @Slot()
     def archive(self) -> None:
         ids, author = [run.id for run in self.chosen], self._workspace.author
         away = all(run.archived for run in self.chosen)
         if ids:
             self._do(self._in_store(lambda store: store.restore(ids) if away else store.archive(ids, author)))
 
-    @Slot()
     def compare(self) -> None:
         if len(self.chosen) == 2:
             first, other = sorted(run.id for run in self.chosen)
@@ -179,7 +174,6 @@ class RunsDialog(QtWidgets.QDialog):
             show = partial(self._show_differences, store_jobs.drift(path, first, other))
             self._do(store_jobs.differences(path, first, other), show, refresh=False)
 
-    @Slot()
     def delete(self) -> None:
         if ids := [run.id for run in self.chosen]:
             self._do(self._in_store(lambda store: store.contents(ids)), self._ask, refresh=False)
@@ -226,7 +220,6 @@ class RunsDialog(QtWidgets.QDialog):
         if refresh:
             task.ended.connect(self._workspace.refresh_runs)
 
-    @Slot(object)
     def tell_problem(self, error: EngineError) -> None:
         self.say("\n".join(problem_of(error)))
         self._show_runs()
@@ -243,7 +236,6 @@ class RunsDialog(QtWidgets.QDialog):
 
     # The note
 
-    @Slot()
     def _keep_note(self) -> None:
         self._rest.stop()
         if self._noted is not None and self.note.modified:
@@ -272,7 +264,6 @@ class RunsDialog(QtWidgets.QDialog):
 
     # What is shown
 
-    @Slot()
     def _show_runs(self) -> None:
         if self._editing:
             return  # it would put the old name into the editor; shown once that is closed
@@ -285,13 +276,11 @@ class RunsDialog(QtWidgets.QDialog):
         if self.isVisible():
             self._health.look(self._workspace.runs)
 
-    @Slot()
     def _search(self) -> None:
         self.order.search(self.search.text(), self.archived.isChecked())
         self.view.setColumnHidden(runs_table.ARCHIVED, not self.archived.isChecked())
         self._follow_choice()
 
-    @Slot()
     def _follow_choice(self) -> None:
         runs = self.chosen
         sound = not any(isinstance(run, DamagedRun) for run in runs)
@@ -417,12 +406,10 @@ class DifferencesDialog(QtWidgets.QDialog):
         in_column(self.summary, self.only, *tables, labels.close_button(self), on=self, margins=None)
         make_room(self, 150, 46)
 
-    @Slot(object)
     def show_changes(self, sheet: Sheet) -> None:
         self.said.hide()
         self.changes.show_sheet(sheet)
         self._room.show()
 
-    @Slot(object)
     def tell_problem(self, error: EngineError) -> None:
         self.said.setText(visible(f"No regression check. {problem_of(error)[0]}"))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal
 
 from engine.core.errors import SetupError
 from engine.core.health import Health
@@ -134,7 +134,6 @@ class RunHealth(QObject):
         self._wanted = []
         self._looking.drop()
 
-    @Slot()
     def _next(self) -> None:
         # One job for each run: what else is to be measured need not wait for all of them.
         if self._wanted:
@@ -142,7 +141,6 @@ class RunHealth(QObject):
             self._state[run.id] = _state(run)
             self._looking.start(store_jobs.health(self._workspace.store_path, run.id))
 
-    @Slot(object)
     def _take(self, found: tuple[int, Health]) -> None:
         self.found |= [found]
         self._next()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, Qt, QUrl, Signal
 from PySide6.QtGui import QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
@@ -133,7 +133,6 @@ class TextPane(QWidget):
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_more"):
             self._render()
 
-    @Slot()
     def _show_whole(self) -> None:
         self._whole = True
         self._render()
@@ -245,7 +244,6 @@ class _TableView(QFrame):
         self._view.activated.connect(self._list)
         in_column(self._view, on=self)
 
-    @Slot(QModelIndex)
     def _list(self, index: QModelIndex) -> None:
         behind = self.model.behind(index.row(), index.column())
         if behind is not None and behind.ids:

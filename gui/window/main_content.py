@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent
 from PySide6.QtWidgets import QDialog, QMenu, QMenuBar, QMessageBox
 
@@ -117,7 +117,6 @@ class MainContent(QObject):
         self.workspace.close()
         return ended
 
-    @Slot(object)
     def _take_store(self, seen: SeenStore | None) -> None:
         if seen is not None:
             self.workspace.open_last_run()
@@ -164,7 +163,6 @@ class MainContent(QObject):
             FileKind.LABELS_OF_ANNOTATORS: ("Import annotations", lambda path: exchange.count([path])),
         }
 
-    @Slot(object, object)
     def open_kind(self, path: Path, kind: FileKind) -> None:
         self.notices.withdraw(path)
         if kind in self._places:
@@ -172,7 +170,6 @@ class MainContent(QObject):
         else:
             self.workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))
 
-    @Slot(object)
     def show_problem(self, error: EngineError) -> None:
         said = replace(Message.of(error), about=error)
         if isinstance(error, WrongKindError) and error.kind in self._places:
@@ -270,17 +267,14 @@ class MainContent(QObject):
     def _page(self, name: PageName) -> Page:
         return next(page for page in self.pages if page.NAME is name)
 
-    @Slot(object)
     def _turn_to(self, name: PageName) -> None:
         self.workspace.reviewing = name is PageName.REVIEW
         self._page(name).entered()
 
-    @Slot(object, object, object)
     def _show_choice(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None) -> None:
         self.judge.choose_items(dataset, ids, columns)
         self.frame.show_page(PageName.JUDGE)
 
-    @Slot(object)
     def _take_files(self, paths: Sequence[Path]) -> None:
         first = paths[0]
         if seen_at(first) is PathKind.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
@@ -289,7 +283,6 @@ class MainContent(QObject):
         else:
             self.submissions.open_files(paths, show_dataset=True)
 
-    @Slot()
     def _tell_dataset(self) -> None:
         dataset = self.workspace.dataset
         name = one_line(short_name(dataset.name)) if dataset else ""
@@ -297,7 +290,6 @@ class MainContent(QObject):
         if name:
             self.frame.announcer.say(f"{name} is open.")
 
-    @Slot()
     def _follow_look(self) -> None:
         for page in self.pages:
             page.follow_look()
@@ -321,13 +313,11 @@ class MainContent(QObject):
         dialog.forget_wanted.connect(self._forget)
         self._show(dialog)
 
-    @Slot()
     def _forget(self) -> None:
         self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, AUTHOR, BLIND)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
 
-    @Slot()
     def _show_check(self) -> None:
         run = self.workspace.run
         if run is None:
@@ -337,12 +327,10 @@ class MainContent(QObject):
         dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
         self._open(dialog)
 
-    @Slot(object)
     def _show_prompt(self, item: Item) -> None:
         """What the model that is chosen on the Judge page would be shown."""
         self._open_prompt(PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
 
-    @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
         run, setup, blind = self.workspace.run, self.judge.setup(), self.review.reviewer.blind
         if run is None:
@@ -366,7 +354,6 @@ class MainContent(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
-    @Slot(object)
     def _tell_findings(self, opened: Answered) -> None:
         """What is wrong with a submission just opened; which items it answers, the status bar says."""
         run = opened.run
@@ -388,19 +375,16 @@ class MainContent(QObject):
 
     # Runs, and closing during one
 
-    @Slot()
     def _follow_open_run(self) -> None:
         run = self.workspace.run
         self.menus.name_run(run.results.run if run is not None else None)
         if run is not None:
             self.notices.withdraw(about_run(run.id))
 
-    @Slot(object)
     def _withdraw_notices(self, run_ids: Sequence[int]) -> None:
         for run_id in run_ids:
             self.notices.withdraw(about_run(run_id))
 
-    @Slot()
     def _follow_run(self) -> None:
         progress, running = self.run_control.progress, self.run_control.running
         self.menus.follow_run(running)
@@ -411,7 +395,6 @@ class MainContent(QObject):
             text = f"Judging: {progress.judged:,} of {progress.items:,} items. {uncertainty}".rstrip(". ")
             self.frame.show_run_state("Stopping …" if self.run_control.stopping else text, bool(uncertainty))
 
-    @Slot(object)
     def _end_run(self, _how: object) -> None:
         self.frame.show_run_state("")
         self.menus.follow_run(False)
@@ -419,7 +402,6 @@ class MainContent(QObject):
             # Not at once: the run may end in the middle of the question whether to close.
             QTimer.singleShot(0, self.frame.close)
 
-    @Slot(object)
     def _consider_closing(self, event: QCloseEvent) -> None:
         if self.judge.searching and not self.frame.closing:
             title = "The search for the best settings is running"
@@ -516,7 +498,6 @@ class Menus(QObject):
         for choice in ThemeChoice:
             self._entries[f"theme_{choice}"].setChecked(choice is chosen)
 
-    @Slot()
     def _fill_recent(self) -> None:
         self._recent.clear()
         for path in self._files():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QPushButton, QScrollArea, QWidget
 
@@ -155,7 +155,6 @@ class PromptDialog(QDialog):
         method, question = (asked or _LETTERS)[max(0, self.method.currentIndex())]
         return PromptKey(str(self.criterion.currentData()), order, method, question)
 
-    @Slot(object)
     def _take(self, event: PromptHead | KeyedPrompt) -> None:
         if isinstance(event, PromptHead):
             self._show_head(event)
@@ -184,7 +183,6 @@ class PromptDialog(QDialog):
         labels.show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 
-    @Slot()
     def _show_method(self) -> None:
         """Make the prompts of another question; those of all together would take much memory."""
         criterion, order, method, question = self.key
@@ -198,7 +196,6 @@ class PromptDialog(QDialog):
             self.method.setCurrentIndex((self.method.currentIndex() + 1) % self.method.count())
             self._show_method()
 
-    @Slot()
     def _show(self) -> None:
         prompt = self._prompts.get(self.key)
         self.view.show_prompt(prompt)
@@ -214,7 +211,6 @@ class PromptDialog(QDialog):
         self.counts.setText(counts)
         self._show_answer()
 
-    @Slot()
     def _forget(self) -> None:
         self._prompts.clear()
         self.view.show_prompt(None)
@@ -229,7 +225,6 @@ class PromptDialog(QDialog):
             self.order.setCurrentIndex((self.order.currentIndex() + 1) % self.order.count())
             self._show()
 
-    @Slot()
     def _copy(self) -> None:
         if self.pane.prompt is not None:
             QGuiApplication.clipboard().setText(self.pane.prompt.as_read)
@@ -237,12 +232,10 @@ class PromptDialog(QDialog):
 
     # What comes next
 
-    @Slot()
     def _ask(self) -> None:
         self.notice.hide()
         self._asking.begin(prompt_jobs.ask(self._wanted.subject), "Starting …")
 
-    @Slot(object)
     def _take_answers(self, answers: Mapping[PromptKey, PromptAnswer]) -> None:
         self._answers = answers
         self._show_answer()
@@ -264,7 +257,6 @@ class PromptDialog(QDialog):
         elif not may_see:
             self.mass.setText(_HIDDEN)
 
-    @Slot(object)
     def _tell_failure(self, error: EngineError) -> None:
         self.notice.show_error(error)
         if self._head is None:

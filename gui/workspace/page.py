@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 
 from engine.annotations.records import LAST, LabelSource, LabelSourceKind
@@ -91,7 +91,6 @@ class Page(QtWidgets.QWidget):
     def keep_layout(self) -> None:
         """Remember splitters and columns; called before the window closes. Nothing by default."""
 
-    @Slot()
     def follow_look(self) -> None:
         """Colours or text size have changed: a page that nobody sees follows when it is shown."""
         self._looks_old = not self.isVisible()
@@ -164,7 +163,6 @@ class RunPicker(ComboBox):
     def _limit(self) -> None:
         self.setMaximumWidth(self.fontMetrics().averageCharWidth() * _WIDEST)
 
-    @Slot()
     def _fill(self) -> None:
         with QSignalBlocker(self):
             self.clear()
@@ -183,7 +181,6 @@ class RunPicker(ComboBox):
             shown = next((run for run in self._workspace.runs if run.id == is_open), None)
             set_tip(self, run_in_lines(shown) if shown is not None else "")
 
-    @Slot(int)
     def _choose(self, index: int) -> None:
         run_id = self.itemData(index)
         if run_id is not None:
@@ -209,7 +206,6 @@ class OfferedRun(QtWidgets.QPushButton):
         workspace.runs_changed.connect(self._follow)
         self._follow()
 
-    @Slot()
     def _follow(self) -> None:
         number = self._workspace.offered
         run = next((run for run in self._workspace.runs if run.id == number), None)
@@ -220,7 +216,6 @@ class OfferedRun(QtWidgets.QPushButton):
         set_tip(self, what)
         self.setVisible(number is not None)
 
-    @Slot()
     def _open(self) -> None:
         if self._workspace.offered is not None:
             self._workspace.open_run(self._workspace.offered)
@@ -267,7 +262,6 @@ class SourceBox(QtWidgets.QWidget):
         places = [place for place in range(self.box.count()) if self.box.itemData(place) == source]
         self.box.setCurrentIndex(places[0] if places else 0)
 
-    @Slot()
     def _tell(self) -> None:
         words = capitalised(self.source.in_words)
         set_tip(self.box, words)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -95,14 +95,12 @@ class SliceChoice(QWidget):
         slices = self.slicing.slices if self.slicing is not None else ()
         self._set(self.slicing, part if part in slices else None)
 
-    @Slot()
     def clear(self) -> None:
         self.by.setCurrentIndex(0)
         self._set(None, None)
         if self._dividing.busy:
             self.choose("")
 
-    @Slot()
     def _divide(self) -> None:
         assert self._dataset is not None
         same_by = self.slicing is not None and self.slicing.by == self.by.currentData()
@@ -122,14 +120,12 @@ class SliceChoice(QWidget):
         if self._stale:
             self._again()
 
-    @Slot()
     def _follow_notes(self) -> None:
         """Offer tags as soon as there are any; the slice that is listed does not change under one's hands."""
         self._stale = True
         if self.isVisible() and not self._by_annotators:
             self._again()
 
-    @Slot()
     def _follow_annotators(self) -> None:
         # what is chosen by tags that may be seen no more must not stay
         self._stale = True
@@ -139,7 +135,6 @@ class SliceChoice(QWidget):
     def _again(self) -> None:
         self.choose(self.by.currentData() or "", self.part.key if self.part is not None else None)
 
-    @Slot(object)
     def _take(self, divided: Divided) -> None:
         slicing, self._by_annotators = divided.slicing, divided.by_annotators
         self._fill(divided.titles, slicing.by if slicing else "")
@@ -150,7 +145,6 @@ class SliceChoice(QWidget):
         if before != (slicing, part):
             self.changed.emit()
 
-    @Slot()
     def _choose(self) -> None:
         place = self.parts.currentData()
         assert self.slicing is not None
@@ -264,7 +258,6 @@ class SlicesPanel(QWidget):
         if sliced.below is not None:
             self.below.show_table(sliced.below)
 
-    @Slot(QModelIndex)
     def _want(self, index: QModelIndex) -> None:
         if self.sliced is not None and index.isValid():
             parts, rows = self.sliced.parts, index.model().rowCount()
