@@ -58,7 +58,7 @@ class JuryDialog(TaskDialog):
         self.by_labels = QtWidgets.QRadioButton("Fit to human &labels")
         self.by_mean = QtWidgets.QRadioButton("&Mean of all judges")
         self.lengths = QtWidgets.QCheckBox("Use the len&gths of the responses")
-        self.certainty = DoubleSpinBox()
+        self.certainty = DoubleSpinBox(minimum=0.3, maximum=0.99, singleStep=0.05, value=0.9)
         threads, take, fail = workspace.threads, self._take, self.notice
         self.task = TaskPanel(threads, ThreadName.MEASURE, self, take, failed=fail, changed=self._enable)
         self.lay_out(self._asked(), letters=160, lines=42)
@@ -83,9 +83,6 @@ class JuryDialog(TaskDialog):
         self.by_labels.setEnabled(gold is not None)
         (self.by_labels if gold is not None else self.by_mean).setChecked(True)
         labels.name(self.lengths, "Use the lengths of the responses", _LENGTHS)
-        self.certainty.setRange(0.3, 0.99)
-        self.certainty.setSingleStep(0.05)
-        self.certainty.setValue(0.9)
         what = "Confidence in a submission's labels"
         labels.name(self.certainty, what, _CERTAINTY)
         certain = labels.as_row(labels.label(f"{what}:", wrap=False), self.certainty, labels.hint(_CERTAINTY))

@@ -54,11 +54,9 @@ class SourceField(ComboBox):
     changed = Signal()
 
     def __init__(self, target: str, offers: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__(editable=True, insertPolicy=QtWidgets.QComboBox.InsertPolicy.NoInsert)
         self.target = target
         self._nothing = _NUMBERED if target == "id" else NOTHING
-        self.setEditable(True)
-        self.setInsertPolicy(QtWidgets.QComboBox.InsertPolicy.NoInsert)
         narrow(self)
         what = "Choose a column of the file, or write a source"
         name(self, f"Column of the file for {words(target)}", what)

@@ -85,7 +85,8 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.baseline = narrow_box("The baseline, compared with each other candidate", 24)
         self.part = QRadioButton("&Balanced subset:")
         self.all_pairs = QRadioButton("A&ll pairs")
-        self.count, self.seed = SpinBox(), SpinBox()
+        self.count = SpinBox(minimum=1, maximum=LARGEST, value=_MOST_DEFAULT)
+        self.seed = SpinBox(maximum=LARGEST)
         self.status = label("")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
@@ -111,10 +112,7 @@ class OutputsDialog(ReadingOrder, QDialog):
             self.columns, FIELDS[Setting.COLUMNS], "Which columns of the files are id, instruction and output"
         )
         for field, accessible in ((self.count, "How many pairs"), (self.seed, "Seed of the subset")):
-            field.setMaximum(LARGEST)
             name(field, accessible)
-        self.count.setMinimum(1)
-        self.count.setValue(_MOST_DEFAULT)
         for pair in ((self.all_meet, self.with_baseline), (self.all_pairs, self.part)):
             group = QButtonGroup(self)
             for button in pair:

@@ -68,7 +68,12 @@ class TuneDialog(TaskDialog):
         self._workspace, self._setup, self._dataset = workspace, setup, workspace.dataset
         self.found: run_jobs.FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
-        self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
+        longest = 7 * 24 * 60
+        self.minutes = DoubleSpinBox(
+            minimum=1, maximum=longest, decimals=0, value=_DEFAULT_MINUTES, suffix=" min"
+        )
+        self.items = SpinBox(maximum=100_000, specialValueText="as many as the time allows")
+        self.methods = ComboBox()
         threads, take, follow = workspace.threads, self._take, self._follow
         self.task = TaskPanel(threads, ThreadName.MODEL, self, take, follow=follow, failed=self.notice)
         self.task.busy_changed.connect(self._follow_busy)
@@ -85,13 +90,7 @@ class TuneDialog(TaskDialog):
         self.begin(run_jobs.find(asked, self._workspace.store_path, self._dataset), "Reading the files …")
 
     def _asked(self) -> QWidget:
-        self.minutes.setRange(1, 7 * 24 * 60)
-        self.minutes.setDecimals(0)
-        self.minutes.setValue(_DEFAULT_MINUTES)
-        self.minutes.setSuffix(" min")
         labels.name(self.minutes, "How long it may take", "The search can be resumed later with more time.")
-        self.items.setRange(0, 100_000)
-        self.items.setSpecialValueText("as many as the time allows")
         labels.name(self.items, "How many items are judged at most", "A random sample, drawn by instruction.")
         self.methods.addItems(list(_METHODS))
         long = "Chain of thought takes many times as long as all others."

@@ -48,15 +48,14 @@ class PreviewPanel(QWidget):
         super().__init__()
         self._draft, self._dataset, self._model = draft, request.dataset, request.model
         self._shown_of: tuple[int, Method | None, Order] | None = None
-        self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
+        last = min(len(self._dataset), _MOST) if self._dataset is not None else 1
+        self.kind, self.order = ComboBox(), ComboBox()
+        self.item = SpinBox(minimum=1, maximum=last, prefix="Item ", showGroupSeparator=True)
         self.kind.offer([(text, kind.value if kind else "") for kind, text in KINDS.items()])
         self.order.offer([(text, order.value) for order, text in _ORDERS.items()])
         labels.narrow(self.kind)
         labels.name(self.kind, "Question", "Which question of the criterion is shown")
         labels.name(self.order, "Order of the responses")
-        self.item.setRange(1, min(len(self._dataset), _MOST) if self._dataset is not None else 1)
-        self.item.setPrefix("Item ")
-        self.item.setGroupSeparatorShown(True)
         labels.name(self.item, "Item of the dataset that is asked about")
         self.item.setVisible(self._dataset is not None)
         self.kind.activated.connect(self.make)

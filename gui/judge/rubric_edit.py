@@ -70,8 +70,7 @@ class LineField(QLineEdit):
     written = Signal(str)
 
     def __init__(self, accessible: str, what: str = "", longest: int = 4000) -> None:
-        super().__init__()
-        self.setMaxLength(longest)
+        super().__init__(maxLength=longest)
         name(self, accessible, what)
         self.textEdited.connect(self.written)
 
@@ -87,10 +86,7 @@ class NumberField(DoubleSpinBox):
     written = Signal(float)
 
     def __init__(self, accessible: str, what: str, highest: float, step: float) -> None:
-        super().__init__()
-        self.setDecimals(3)
-        self.setRange(0, highest)
-        self.setSingleStep(step)
+        super().__init__(decimals=3, maximum=highest, singleStep=step)
         name(self, accessible, what)
         self.valueChanged.connect(self.written)
 

@@ -66,15 +66,11 @@ class WeightControl(QObject):
 
     def __init__(self, what: str, highest: float, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.slider = Slider(Qt.Orientation.Horizontal)
-        self.slider.setRange(0, round(highest * _STEPS))
-        self.slider.setPageStep(_STEPS)
+        self.slider = Slider(Qt.Orientation.Horizontal, maximum=round(highest * _STEPS), pageStep=_STEPS)
         name(self.slider, what)
         self.value = 0.0
-        self.field = _NumberField()
-        self.field.setDecimals(run_weights.MOST_DIGITS)
-        self.field.setRange(0.0, highest)
-        self.field.setSingleStep(1 / _STEPS)
+        digits = run_weights.MOST_DIGITS
+        self.field = _NumberField(decimals=digits, maximum=highest, singleStep=1 / _STEPS)
         name(self.field, f"{what}, as a number")
         self.slider.valueChanged.connect(self._take_slider)
         self.field.valueChanged.connect(self._take_field)

@@ -186,8 +186,8 @@ class RunNameDialog(QtWidgets.QDialog):
         super().__init__(parent)
         self.setWindowTitle("Name and note")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.name = QtWidgets.QLineEdit(entry.name, maxLength=LONGEST_NAME)
-        self.name.setPlaceholderText("Name, shown in lists")
+        shown = "Name, shown in lists"
+        self.name = QtWidgets.QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText=shown)
         self.name.selectAll()
         name(self.name, "Name of the run")
         self.note = NoteField("Note of the run")

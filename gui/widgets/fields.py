@@ -127,8 +127,9 @@ class Fold(QtWidgets.QWidget):
 class _CalmField(Mixed):
     """What all of them do; stands before Qt's own class among the bases."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, **properties: Any) -> None:
+        """`properties`: of Qt's class, in this order."""
+        super().__init__(*arguments, **properties)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # Qt's own lets the wheel give the focus
 
     def wheelEvent(self, event: QWheelEvent) -> None:
