@@ -1,4 +1,6 @@
-"""What is to be compared: runs and submissions to tick, human labels; what is missing before it can be."""
+"""What is to be compared: runs and files of judges to tick, which column of such a file holds verdicts, human
+labels; what is missing before it can be.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -13,15 +15,16 @@ from engine.annotations.records import LabelSource, LabelSourceKind
 from engine.core.codec import record_or
 from engine.core.column_map import NO_COLUMN, JudgeColumn, JudgeFile
 from engine.core.errors import EngineError, JudgeColumnError, SetupError, WrongKindError
-from engine.core.formatting import counted, visible
+from engine.core.formatting import counted, short_name, visible
 from engine.settings.rows import Mode, settings_in_words
 from engine.system.paths import current_folder, home
 from gui.compare.compare_jobs import CompareRequest, Examined, columns_of_judges, examine
-from gui.compare.judge_column_dialog import JudgeColumnDialog
 from gui.widgets import labels
 from gui.widgets.actions import add_key
+from gui.widgets.fields import ComboBox
 from gui.widgets.files import ALL_FILES, DATASETS, ask_source
 from gui.widgets.foreign_text import one_line, plain_label, tip
+from gui.widgets.label_mark import MEANINGS
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.widgets.value_table import Index
 from gui.widgets.views import ListView
@@ -212,6 +215,71 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
     shown = " (shown)" if is_open else ""
     model = "" if run.submitted else f": {one_line(identity.model_name)}"
     return f"{run.title}{shown}{model}\n{one_line(', '.join(parts))}"
+
+
+_CHOOSE = "choose …"
+
+
+class JudgeColumnDialog(QtWidgets.QDialog):
+    """`accepted`: `column` may be read. `columns`: that may be it, what each value means or None."""
+
+    def __init__(
+        self, path: Path, columns: Mapping[str, Mapping[str, str | None]], parent: QtWidgets.QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("A judge's verdicts")
+        self._columns = columns
+        self.choice = ComboBox()
+        self.choice.addItems([*map(visible, columns)])
+        labels.name(self.choice, "Column of the judge's verdicts")
+        self.meanings: dict[str, ComboBox] = {}
+        self._rows = QtWidgets.QFormLayout()
+        self.buttons = labels.ok_and_cancel(self)
+        self.ok_button = self.buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Ok)
+        self.ok_button.setText("&Add")
+        asked = f"Which column of {short_name(path.name)} holds the judge's verdicts?"
+        none = [] if columns else [plain_label("No column of few values is in this file.")]
+        inside = labels.scrolling(labels.as_column(self._as_widget(), labels.STRETCH)), labels.STRETCH
+        question = plain_label(asked)
+        labels.in_column(
+            question, self.choice, *none, inside, self.buttons, on=self, margins=None, spacing=10
+        )
+        self.choice.setVisible(bool(columns))
+        self.choice.currentIndexChanged.connect(self._show_values)
+        self._show_values()
+        labels.make_room(self, 60, 18)
+        self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def column(self) -> JudgeColumn:
+        chosen = ((value, field.currentData()) for value, field in self.meanings.items())
+        return JudgeColumn(self._name, tuple((value, label) for value, label in chosen if value != label))
+
+    @property
+    def _name(self) -> str:
+        return [*self._columns][self.choice.currentIndex()] if self._columns else ""
+
+    def _as_widget(self) -> QtWidgets.QWidget:
+        holder = QtWidgets.QWidget()
+        holder.setLayout(self._rows)
+        return holder
+
+    def _show_values(self) -> None:
+        while self._rows.rowCount():
+            self._rows.removeRow(0)
+        self.meanings = {}
+        for value, meaning in self._columns.get(self._name, {}).items():
+            field = self.meanings[value] = ComboBox()
+            field.offer([(_CHOOSE, None), *MEANINGS], meaning)
+            labels.name(field, f"Meaning of {visible(value)}")
+            field.currentIndexChanged.connect(self._enable)
+            self._rows.addRow(f"{visible(value)} means", field)
+        self._enable()
+
+    def _enable(self) -> None:
+        known = all(field.currentData() is not None for field in self.meanings.values())
+        self.ok_button.setEnabled(bool(self.meanings) and known)
 
 
 _KEPT = "compare"  # the name under which the choice is remembered

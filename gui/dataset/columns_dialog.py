@@ -344,10 +344,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         made = column_map.ColumnMap.of(named, labels)
         return replace(made, skip_bad_rows=self.skip.isChecked())
 
-    @property
-    def is_ranked(self) -> bool:
-        return _OF_KIND[self.kind.currentIndex()] is _RANKED
-
     # Making
 
     def _lay_out(self) -> None:

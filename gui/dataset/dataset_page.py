@@ -20,7 +20,7 @@ from gui.dataset.outputs_dialog import OutputsDialog
 from gui.widgets.action_table import with_keys
 from gui.widgets.actions import BusyLine, MenuButton, add_entry
 from gui.widgets.files import DATASETS, let_choose
-from gui.widgets.foreign_text import one_line, set_tip, tip
+from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.glossary import WHAT_IT_DOES
 from gui.widgets.labels import (
     STRETCH,
@@ -86,7 +86,7 @@ class RecentFiles(MenuButton):
             # A file's & is no mnemonic, and a tab would begin a column of keys.
             shown = one_line("{}  ({})".format(*parts)).replace("&", "&&")
             text = f"Not there: {shown} - remove" if path in self._gone else shown
-            add_entry(menu, text, partial(self._choose, path)).setToolTip(tip(str(path)))
+            add_entry(menu, text, partial(self._choose, path), what=str(path))
         menu.addSeparator()
         if any(path in self._gone for path in paths):
             add_entry(menu, "Remove those that are not there", self._remove_gone)

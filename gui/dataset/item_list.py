@@ -6,10 +6,11 @@ array of rows that a job made; None is all as in the file. While a job works, th
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QKeySequence
+from PySide6.QtGui import QActionGroup, QColor, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QPushButton, QStackedWidget, QTableView, QWidget
 
 from engine.core.errors import EngineError
@@ -293,22 +294,14 @@ class ColumnChooser(MenuButton):
             column for column in self._table.columns if not column.is_other or self._columns.is_shown(column)
         )
         for column in (DatasetColumn("", "Order of the file"), *shown):
-            action = self._choice(menu, orders, _plain(column.title), column.source == source)
-            action.triggered.connect(lambda _on, to=column.source: self.sort_wanted.emit(to, descending))
+            sort = partial(self.sort_wanted.emit, column.source, descending)
+            orders.addAction(add_entry(menu, _plain(column.title), sort, checked=column.source == source))
         menu.addSeparator()
         directions = QActionGroup(menu)
         for text, down in (("Ascending", False), ("Descending", True)):
-            action = self._choice(menu, directions, text, down == descending)
+            sort = partial(self.sort_wanted.emit, source, down)
+            action = directions.addAction(add_entry(menu, text, sort, checked=down == descending))
             action.setEnabled(column_named(self._table.columns, source) is not None)
-            action.triggered.connect(lambda _on, to=down: self.sort_wanted.emit(source, to))
-
-    @staticmethod
-    def _choice(menu: QMenu, group: QActionGroup, text: str, chosen: bool) -> QAction:
-        action = menu.addAction(text)
-        action.setCheckable(True)
-        action.setChecked(chosen)
-        group.addAction(action)
-        return action
 
 
 def _plain(title: str) -> str:

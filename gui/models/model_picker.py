@@ -15,10 +15,10 @@ from engine.settings.rows import KvType
 from engine.system.paths import demo_model, home
 from gui.models import model_jobs, model_table
 from gui.models.model_jobs import Candidate, ModelRequest, SpeedsMeasured, Stamps
-from gui.widgets.actions import BusyLine, timer
+from gui.widgets.actions import BusyLine, add_entry, timer
 from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
-from gui.widgets.foreign_text import set_tip, tip
+from gui.widgets.foreign_text import set_tip
 from gui.widgets.label_mark import PillDelegate
 from gui.widgets.labels import STRETCH, button, heading, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
@@ -91,9 +91,7 @@ class SearchedPlaces(QObject):
                 at_home = path.is_relative_to(home())
                 shown = visible(f"~/{path.relative_to(home())}" if at_home else str(path))
                 short = without_middle(" ".join(shown.split()), _LONGEST_ENTRY)
-                entry = self._menu.addAction(short.replace("&", "&&"))
-                entry.setToolTip(tip(str(path)))
-                entry.triggered.connect(partial(self.remove, path))
+                add_entry(self._menu, short.replace("&", "&&"), partial(self.remove, path), what=str(path))
 
 
 class FolderWatch(QObject):

@@ -27,9 +27,9 @@ from gui.review.criterion_strip import compact_button
 from gui.review.progress import STATE_WORDS, DelayedSave, Drafts, Progress, note_of
 from gui.review.review_jobs import Blind
 from gui.widgets import labels
-from gui.widgets.actions import MenuButton, ReadingOrder
+from gui.widgets.actions import MenuButton, ReadingOrder, add_entry
 from gui.widgets.fields import FlowLayout, narrow_box
-from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
+from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name
 from gui.workspace import store_jobs
@@ -137,11 +137,9 @@ class WhoButton(MenuButton):
         run = self._workspace.run
         annotators = {*(run.results.reviews.annotators if run else ()), self._workspace.author}
         for annotator in sorted(annotators)[:_MOST_LISTED]:
-            action = self._menu.addAction(self._short(visible(annotator)).replace("&", "&&"))
-            action.setToolTip(tip(annotator))
-            action.setCheckable(True)
-            action.setChecked(annotator == self._workspace.author)
-            action.triggered.connect(lambda _checked, chosen=annotator: self._workspace.set_author(chosen))
+            text, choose = self._short(visible(annotator)), partial(self._workspace.set_author, annotator)
+            is_chosen = annotator == self._workspace.author
+            add_entry(self._menu, text.replace("&", "&&"), choose, what=annotator, checked=is_chosen)
         self._menu.addSeparator()
         self._menu.addAction("&Another name…", self.ask)
 

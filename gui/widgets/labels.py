@@ -320,8 +320,3 @@ def describe(widget: QWidget, what: str) -> None:
 def narrow(box: QtWidgets.QComboBox, letters: int = 12) -> None:
     box.setSizeAdjustPolicy(QtWidgets.QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(letters)
-
-
-def shown_text(widget: QWidget) -> str:
-    labels = (label for label in widget.findChildren(QLabel) if not label.isHidden())
-    return "\n".join(label.text() for label in labels if label.text())

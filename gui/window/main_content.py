@@ -502,9 +502,8 @@ class Menus(QObject):
         self._recent.clear()
         for path in self._files():
             name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
-            action = self._recent.addAction(one_line(f"{name}   {folder}").translate(_NO_AMPERSAND))
-            action.setToolTip(tip(str(path)))
-            action.triggered.connect(partial(self._open_recent, path))
+            text = one_line(f"{name}   {folder}").translate(_NO_AMPERSAND)
+            add_entry(self._recent, text, partial(self._open_recent, path), what=str(path))
         if self._recent.isEmpty():
             self._recent.addAction("No files yet").setEnabled(False)
         else:
