@@ -41,20 +41,19 @@ class DifferenceTableModel(HeadedModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
         self._compared: Compared | None = None
-        self._places: Sequence[int] = ()
+        self._shown: Sequence[int] = ()  # places of differences
         self._bold = QFont()
         self._bold.setBold(True)
 
     def show_differences(self, compared: "Compared", places: Sequence[int]) -> None:
-        self.beginResetModel()
-        self._compared, self._places = compared, places
-        titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
-        self._heads = [Head(title, title) for title in titles]  # of long ones, the tool tip has the whole
-        self.endResetModel()
+        with self._changing():
+            self._compared, self._shown = compared, places
+            titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
+            self._heads = [Head(title, title) for title in titles]  # of long ones, the tool tip has the whole
 
     def difference(self, row: int) -> "Difference":
         assert self._compared is not None
-        return self._compared.differences[self._places[row]]
+        return self._compared.differences[self._shown[row]]
 
     def system_at(self, column: int) -> int | None:
         """The place, from 0, of the system that a column shows; None for the other columns."""
@@ -68,9 +67,6 @@ class DifferenceTableModel(HeadedModel):
             return shown(self._value(index))
         is_bold = role == Qt.ItemDataRole.FontRole and self._is_right(index)
         return self._bold if is_bold else super().data(index, role)
-
-    def _count_rows(self) -> int:
-        return len(self._places)
 
     def _value(self, index: Index) -> str:
         difference, column = self.difference(index.row()), index.column()

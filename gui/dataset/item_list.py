@@ -77,7 +77,6 @@ class ItemTableModel(HeadedModel):
         self._colours = LIGHT
 
     def show_dataset(self, dataset: "Dataset") -> None:
-        self.beginResetModel()
         labels = (
             DatasetColumn(f"{criterion}_preference", words(criterion).capitalize(), True)
             for criterion in dataset.criteria
@@ -86,17 +85,16 @@ class ItemTableModel(HeadedModel):
             DatasetColumn(name, one_line(clipped(name)) or "(no name)", is_other=True)
             for name in dataset.other_columns
         )
-        self.columns = (*TEXT_COLUMNS, *labels, *others)
-        self._heads = [column.head for column in self.columns]
-        self._cells = [dataset.texts(column.source) for column in self.columns]
-        self._rows, self._count = None, len(dataset)
-        self.endResetModel()
+        with self._changing():
+            self.columns = (*TEXT_COLUMNS, *labels, *others)
+            self._heads = [column.head for column in self.columns]
+            self._cells = [dataset.texts(column.source) for column in self.columns]
+            self._rows, self._count = None, len(dataset)
 
     def show_rows(self, rows: "Rows | None") -> None:
         """Show these items of the same dataset, in this order; None: all, as in the file."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
+        with self._changing():
+            self._rows = rows
 
     def set_colours(self, used: Colours) -> None:
         self._colours = used

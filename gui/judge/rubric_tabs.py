@@ -35,7 +35,7 @@ class CriteriaTable(HeadedModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
-        self._criteria: Sequence[rubric_edit.EditedCriterion] = ()
+        self._shown: Sequence[rubric_edit.EditedCriterion] = ()
         self._problems: Mapping[int, str] = {}
 
     def show_criteria(
@@ -43,20 +43,14 @@ class CriteriaTable(HeadedModel):
     ) -> None:
         """Show these criteria; views keep their place where there are as many as before."""
         wrong = {at.place: problem for at, problem in reversed([*problems.items()])}
-        same = len(criteria) == len(self._criteria)
-        if not same:
-            self.beginResetModel()
-        self._criteria, self._problems = tuple(criteria), wrong
-        if same:
-            self._tell_changed(0, len(criteria) - 1)
-        else:
-            self.endResetModel()
+        with self._changing(alike=len(criteria) == len(self._shown)):
+            self._shown, self._problems = tuple(criteria), wrong
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
         row, column = index.row(), index.column()
-        text = self._text(self._criteria[row], column)
+        text = self._text(self._shown[row], column)
         problem = self._problems.get(row, "") if column == NAME else ""
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{WRONG} {one_line(text)}" if problem else one_line(text)
@@ -65,9 +59,6 @@ class CriteriaTable(HeadedModel):
         if role == Qt.ItemDataRole.AccessibleTextRole and problem:
             return f"{one_line(text)}: {problem}"
         return super().data(index, role)
-
-    def _count_rows(self) -> int:
-        return len(self._criteria)
 
     def _text(self, criterion: rubric_edit.EditedCriterion, column: int) -> str:
         if column == NAME:

@@ -96,12 +96,11 @@ class LatestTableModel(HeadedModel):
         self._not_kept.setItalic(True)
 
     def begin(self, criteria: Sequence[str]) -> None:
-        self.beginResetModel()
-        self._criteria = tuple(criteria)
-        self._heads = (*_BEFORE, *(Head(words(name).capitalize()) for name in criteria), *_AFTER)
-        self._rows.clear()
-        self._previews.clear()
-        self.endResetModel()
+        with self._changing():
+            self._criteria = tuple(criteria)
+            self._heads = (*_BEFORE, *(Head(words(name).capitalize()) for name in criteria), *_AFTER)
+            self._rows.clear()
+            self._previews.clear()
 
     def use_palette(self, palette: QPalette) -> None:
         self._icons = {label: label_icon(label, palette) for label in LABEL_WORDS}

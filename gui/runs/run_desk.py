@@ -41,21 +41,16 @@ _LEAST = {RUN: 22, MODEL: 10, STATE: 20}  # characters of each column that are a
 class QueueTableModel(HeadedModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
-        self._entries: Sequence[Queued] = ()
+        self._shown: Sequence[Queued] = ()
 
     def show_entries(self, entries: Sequence[Queued]) -> None:
-        if len(entries) == len(self._entries):
-            self._entries = entries
-            self._tell_changed(0, len(entries) - 1)
-            return
-        self.beginResetModel()
-        self._entries = entries
-        self.endResetModel()
+        with self._changing(alike=len(entries) == len(self._shown)):
+            self._shown = entries
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        entry = self._entries[index.row()]
+        entry = self._shown[index.row()]
         model = entry.setup.model_path
         if role == Qt.ItemDataRole.DisplayRole:
             cells = ((entry.title, entry.how), (short_name(model.stem),), entry.outcome)
@@ -67,9 +62,6 @@ class QueueTableModel(HeadedModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return one_line(entry.in_words)
         return super().data(index, role)
-
-    def _count_rows(self) -> int:
-        return len(self._entries)
 
 
 class QueuePanel(QFrame):

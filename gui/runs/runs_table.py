@@ -41,14 +41,8 @@ class RunsTableModel(TableModel):
 
     def show_runs(self, runs: Sequence[AnyRun], health: Mapping[int, Health]) -> None:
         """Show these; where they are as many as before, what is chosen stays chosen."""
-        alike = [run.id for run in runs] == [run.id for run in self._runs]
-        if not alike:
-            self.beginResetModel()
-        self._runs, self._health, self._table = runs, health, run_list(runs, health)
-        if alike:
-            self._tell_changed(0, len(runs) - 1)
-        else:
-            self.endResetModel()
+        with self._changing(alike=[run.id for run in runs] == [run.id for run in self._runs]):
+            self._runs, self._health, self._table = runs, health, run_list(runs, health)
 
     def run_at(self, row: int) -> AnyRun:
         return self._runs[row]
