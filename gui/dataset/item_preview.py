@@ -16,7 +16,7 @@ from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import PREFERENCES, HumanLabel, Item, labels_beside
 from gui.dataset.dataset_jobs import Counted
 from gui.widgets.fields import Fold
-from gui.widgets.foreign_text import plain_label
+from gui.widgets.foreign_text import READABLE, plain_label
 from gui.widgets.label_mark import LABEL_WORDS, ShareBar, paint_label
 from gui.widgets.labels import (
     STRETCH,
@@ -221,9 +221,7 @@ class ItemPreview(QWidget):
         self._longer = False
         self.view = QTextEdit(readOnly=True, tabChangesFocus=True, undoRedoEnabled=False)
         self.view.setAcceptDrops(False)
-        self.view.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.view.setTextInteractionFlags(READABLE)
         name(self.view, "The chosen item")
         self.view.document().setDocumentMargin(10)
         self.more = QPushButton("Show more")

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.core import events
 from engine.core.errors import EngineError, SetupError
 from engine.core.health import NOT_LOOKED_AT, Health
+from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model, is_there
 from gui.judge import run_jobs
@@ -16,9 +17,6 @@ from gui.models.model_jobs import Computing
 from gui.workspace.open_run import UnderWay
 from gui.workspace.threads import WAITING, Task, ThreadName
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 
 def default_setup() -> RunSetup:
@@ -88,7 +86,7 @@ class RunControl(QObject):
         number = run_id if isinstance(run_id, int) else None
         return replace(RunSetup.of_json(setup, default_setup()), resumes=number)
 
-    def going_on_with(self, run: "StoredRun") -> RunSetup:
+    def going_on_with(self, run: StoredRun) -> RunSetup:
         """What goes on with a run: as it was asked for here, else by the store. SetupError where none can."""
         kept = next((entry.get("setup") for entry in self._kept() if entry.get("run") == run.id), None)
         if isinstance(kept, dict) and not run.why_over:

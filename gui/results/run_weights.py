@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QWidget
@@ -16,13 +16,11 @@ from engine.core.formatting import without_middle
 from engine.core.items import digest
 from engine.core.judgments import KeptFit, short_hash
 from engine.core.rubric import ELOQUENT, Rubric
+from engine.settings.identity import StoredRun
 from gui.widgets.actions import MenuButton, add_entry
 from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.labels import button, close_button, hint, in_column, label, name
 from gui.workspace.state import State
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 DEFAULT = "default"
 BY_HAND = "set by hand"
@@ -77,12 +75,12 @@ class RunWeights:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def of(self, run: "StoredRun") -> WeightsChoice:
+    def of(self, run: StoredRun) -> WeightsChoice:
         kept = self._state.record(OF_RUNS).get(_key(run))
         default = default_request(run.identity.asked)
         return self._request(kept, default) if isinstance(kept, dict) else default
 
-    def keep(self, run: "StoredRun", request: WeightsChoice) -> None:
+    def keep(self, run: StoredRun, request: WeightsChoice) -> None:
         key, own, runs = _key(run), self._state.record(OF_RUNS), self._state.record_of_all(OF_RUNS)
         before = own.get(key)
         for kept in (own, runs):
@@ -144,7 +142,7 @@ def saved_as(name: str) -> str:
     return f"saved as “{name}”"
 
 
-def _key(run: "StoredRun") -> str:
+def _key(run: StoredRun) -> str:
     # Also the moment it was made: a store that was thrown away begins at 1 again.
     return f"{run.id} {run.created.isoformat()}"
 

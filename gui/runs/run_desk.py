@@ -1,7 +1,7 @@
 """What a window has for its runs: the queue on the Judge page, their dialog, what its title and bar tell."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name, visible
+from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
 from engine.system.computer import Awake, KeepAwake
 from gui.judge.judge_page import JudgePage
@@ -25,9 +26,6 @@ from gui.widgets.value_table import Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 _HEADS = (Head("Run"), Head("Model"), Head("State"))
 RUN, MODEL, STATE = range(len(_HEADS))
@@ -324,7 +322,7 @@ class RunDesk(QObject):
         dialog.resume_wanted.connect(lambda run: self._resume(run, dialog))
         dialog.open()
 
-    def _resume(self, run: "StoredRun", dialog: RunsDialog) -> None:
+    def _resume(self, run: StoredRun, dialog: RunsDialog) -> None:
         """Go on with a run, at once or in the queue; the dialog says why where that cannot be."""
         try:
             setup = self._judge.control.going_on_with(run)

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal
 
 from engine.core.errors import SetupError
 from engine.core.health import Health
-from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, checked_name, checked_note
+from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, StoredRun, checked_name, checked_note
 from engine.settings.run_lists import run_in_lines, run_list
 from gui.runs.queue import Queued
 from gui.widgets.foreign_text import OneLine, tip
@@ -20,9 +20,6 @@ from gui.workspace import store_jobs
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(9)
 """The columns of `run_list`."""
@@ -119,7 +116,7 @@ class RunHealth(QObject):
         self._looking = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._take)
         self._looking.failed.connect(self._next)  # one that cannot be read has no health
 
-    def look(self, runs: "Sequence[StoredRun]") -> None:
+    def look(self, runs: Sequence[StoredRun]) -> None:
         self._wanted = [run for run in runs if run.by_a_model and self._state.get(run.id) != _state(run)]
         if not self._looking.busy:
             self._next()
@@ -141,7 +138,7 @@ class RunHealth(QObject):
         self.changed.emit()
 
 
-def _state(run: "StoredRun") -> str:
+def _state(run: StoredRun) -> str:
     return f"{run.judged} {run.calibration}"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent
@@ -15,7 +15,7 @@ from engine.core.errors import EngineError, FileKind, SetupError, WrongKindError
 from engine.core.formatting import short_name, without_middle
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
-from engine.settings.identity import how_to_complete
+from engine.settings.identity import StoredRun, how_to_complete
 from engine.settings.run_lists import of_what
 from engine.system.paths import PathKind, data_folder, demo_dataset, log_folder, seen_at, text_of_path
 from gui.compare.compare_page import ComparePage
@@ -51,9 +51,6 @@ from gui.workspace.state import AUTHOR, BLIND, PageName
 from gui.workspace.store_jobs import SeenStore, look_at_store
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 _MODEL_SUFFIX = ".gguf"
 _AS_SET = "as the Judge page is set"
@@ -478,7 +475,7 @@ class Menus(QObject):
             if OF_MENUS[name].when is when:
                 entry.setEnabled(possible)
 
-    def name_run(self, run: "StoredRun | None") -> None:
+    def name_run(self, run: StoredRun | None) -> None:
         called = of = to = whole = ""
         if run is not None:
             whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"

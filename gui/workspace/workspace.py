@@ -19,7 +19,7 @@ from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, Origin
-from engine.settings.identity import DamagedRun
+from engine.settings.identity import AnyRun, DamagedRun, StoredRun
 from engine.settings.run_lists import of_what
 from engine.system.paths import account_name, default_store
 from gui.widgets.files import FileChoice
@@ -34,7 +34,6 @@ from gui.workspace.threads import EngineThreads, Failures, LatestTask, ThreadNam
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.settings.identity import AnyRun, StoredRun
 
 LONGEST_NAME = 255  # characters of the user's name
 _COLUMNS = "last/columns"  # by which the last dataset was read
@@ -336,7 +335,7 @@ class Workspace(QObject):
                 self._offer(None)  # it goes on
             self.judging_changed.emit()
 
-    def _take_runs(self, found: "Sequence[AnyRun]") -> None:
+    def _take_runs(self, found: Sequence[AnyRun]) -> None:
         gone = {run.id for run in self.runs} - {run.id for run in found}
         if self.run is not None and self.run.id in gone:
             self.note.emit(f"{self.run.results.run.title} was deleted in another window.")
