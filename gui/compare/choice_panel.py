@@ -227,7 +227,6 @@ class JudgeColumnDialog(QtWidgets.QDialog):
         self, path: Path, columns: Mapping[str, Mapping[str, str | None]], parent: QtWidgets.QWidget
     ) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("A judge's verdicts")
         self._columns = columns
         self.choice = ComboBox()
@@ -404,7 +403,7 @@ class ChoicePanel(labels.DownScroll):
     def _show_columns(self, path: Path, columns: Mapping[str, Mapping[str, str | None]]) -> None:
         asked = JudgeColumnDialog(path, columns, self)
         asked.accepted.connect(lambda: self.add_files([path], asked.column))
-        asked.open()
+        labels.open_dialog(asked)
 
     def choose_gold(self, path: Path) -> None:
         """Read a labelled dataset to hold the systems against; other pages keep theirs."""

@@ -180,9 +180,8 @@ class ComparePage(Page):
 
     def decide_together(self) -> None:
         dialog = JuryDialog(self.workspace, self.choosing.choice, self.choosing.gold, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.made.connect(self.choosing.systems.tick)
-        dialog.open()
+        labels.open_dialog(dialog)
 
     def save(self, path: Path) -> None:
         if self.compared is not None:

@@ -22,6 +22,7 @@ from gui.widgets.labels import (
     STRETCH,
     DownScroll,
     as_column,
+    cancel_or,
     heading,
     hint,
     in_column,
@@ -30,6 +31,7 @@ from gui.widgets.labels import (
     make_room,
     name,
     narrow,
+    open_dialog,
     set_role,
     take_out,
 )
@@ -316,8 +318,7 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.remember.setChecked(request.remember)
         self.skip = QtWidgets.QCheckBox("&Leave out rows that cannot be read")
         self.skip.setChecked(bool(request.columns and request.columns.skip_bad_rows))
-        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
-        self.open_button = self.buttons.addButton("&Open", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons, self.open_button = cancel_or(self, "&Open", self._choose)
         self._lay_out()
         self._rest = timer(self, _REST_MS, self._read)
         self.skip.toggled.connect(self._rest.start)
@@ -357,8 +358,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         right = as_column(heading("The first items, read so"), (self.items, STRETCH), self.problem)
         across = two_parts(Qt.Orientation.Horizontal, area, right)
         self.open_button.setEnabled(False)
-        self.buttons.accepted.connect(self._choose)
-        self.buttons.rejected.connect(self.reject)
         last = in_row(self.remember, (self.skip, STRETCH), self.buttons)
         again = [self._why_again()] if self.request.problem else []
         in_column(hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
@@ -507,11 +506,10 @@ class ColumnAsker(QObject):
 
     def ask(self, request: ColumnsRequest) -> None:
         dialog = ColumnsDialog(self._workspace, request, self._widget.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(request.read)
         dialog.rejected.connect(request.left)
         self.dialog = dialog
-        dialog.open()
+        open_dialog(dialog)
 
 
 def _first_lines(lines: Sequence[str], indent: str = "") -> list[str]:

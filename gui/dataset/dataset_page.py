@@ -33,6 +33,7 @@ from gui.widgets.labels import (
     label,
     main_button,
     name,
+    open_dialog,
     panel,
 )
 from gui.widgets.notice import Notice
@@ -272,10 +273,9 @@ class DatasetPage(Page):
     def make_pairs(self) -> None:
         """Ask for the outputs of several candidates, and open the dataset of pairs that is made of them."""
         self.outputs_dialog = dialog = OutputsDialog(self.workspace, self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.made.connect(self.workspace.open_dataset)
         dialog.finished.connect(lambda: setattr(self, "outputs_dialog", None))
-        dialog.open()
+        open_dialog(dialog)
         dialog.ask_files()
 
     # Files with other columns

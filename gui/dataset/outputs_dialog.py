@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
     QDialog,
-    QDialogButtonBox,
     QLineEdit,
     QListWidgetItem,
     QPushButton,
@@ -34,6 +33,7 @@ from gui.widgets.labels import (
     STRETCH,
     as_column,
     as_row,
+    cancel_or,
     heading,
     hint,
     in_column,
@@ -88,8 +88,7 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.count = SpinBox(minimum=1, maximum=LARGEST, value=_MOST_DEFAULT)
         self.seed = SpinBox(maximum=LARGEST)
         self.status = label("")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons, self.save = cancel_or(self, "&Save and open…", self._save)
         self._writing = False
         self._lay_out()
         self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
@@ -147,8 +146,6 @@ class OutputsDialog(ReadingOrder, QDialog):
             button.toggled.connect(self._show_count)
         self.count.valueChanged.connect(self._show_count)
         self.baseline.currentIndexChanged.connect(self._show_count)
-        self.buttons.accepted.connect(self._save)
-        self.buttons.rejected.connect(self.reject)
 
     # The files
 

@@ -23,7 +23,7 @@ from gui.widgets.files import ask_source
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import HelpMark
-from gui.widgets.labels import STRETCH, as_column, button, in_column, in_row, name, narrow
+from gui.widgets.labels import STRETCH, as_column, button, in_column, in_row, name, narrow, open_dialog
 from gui.widgets.notice import problem_of
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -139,10 +139,9 @@ class RubricChoice(QWidget):
         space = self._workspace
         request = replace(request, dataset=space.dataset, model=self._described().model_path)
         self.dialog = RubricDialog(space, request, self.window())
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.saved.connect(self._take_opened)
         self.dialog.finished.connect(self._let_go)
-        self.dialog.open()
+        open_dialog(self.dialog)
 
     def _let_go(self) -> None:
         self.dialog = None  # which holds a dataset

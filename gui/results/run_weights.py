@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QWidget
 
 from engine.core.codec import plain, record_of
 from engine.core.formatting import without_middle
@@ -19,7 +19,7 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.settings.identity import StoredRun
 from gui.widgets.actions import MenuButton, add_entry
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import button, close_button, hint, in_column, label, name
+from gui.widgets.labels import button, cancel_or, hint, in_column, label, name
 from gui.workspace.state import State
 
 DEFAULT = "default"
@@ -217,9 +217,7 @@ class NameDialog(QDialog):
         self.field, self.warning = QLineEdit(maxLength=_LONGEST_NAME), label("", "warning")
         name(self.field, "Name of these weights")
         self.field.textChanged.connect(self._follow)
-        buttons = close_button(self, QDialogButtonBox.StandardButton.Cancel)
-        self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self._accept)
+        buttons, self.save = cancel_or(self, "Save", self._accept)
         asked = hint("A name for these weights and this tie threshold:")
         in_column(asked, self.field, self.warning, buttons, on=self, margins=None)
         self.save.setDefault(True)  # here: Qt must know of which dialog

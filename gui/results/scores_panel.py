@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QSizePolicy, QWidget
 
 from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError
@@ -77,9 +77,7 @@ class MeasureModelDialog(QDialog):
         self.status = label("")
         layers = "Write a copy with only the layers that bert-score uses"
         self.cut = button("Cut a copy…", self._ask_to_cut, "Cut a copy", layers)
-        buttons = labels.close_button(self, QDialogButtonBox.StandardButton.Cancel)
-        self.start = buttons.addButton("Measure", QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self._accept)
+        buttons, self.start = labels.cancel_or(self, "Measure", self._accept)
         line = in_row((self.files, STRETCH), browse)
         stored = hint("Results are stored: measuring the same again is quick.")
         in_column(hint(what), line, self.status, self.cut, stored, buttons, on=self, margins=None)

@@ -100,9 +100,8 @@ class WhoButton(MenuButton):
         if self.dialog is not None:
             return
         self.dialog = WhoDialog(self._workspace.author, self.window())
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.finished.connect(self._take)
-        self.dialog.open()
+        labels.open_dialog(self.dialog)
 
     def follow(self) -> None:
         author = visible(self._workspace.author)

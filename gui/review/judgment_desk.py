@@ -19,11 +19,12 @@ from gui.review.judgment_card import JudgmentCard
 from gui.review.progress import DelayedSave
 from gui.review.review_jobs import HIDDEN, Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession, override_in_words
+from gui.widgets import labels
 from gui.widgets.actions import LONGEST, Announcer, press_once
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import STRETCH, close_button, guard, in_column, in_row, keep_room, make_room, name
+from gui.widgets.labels import STRETCH, guard, in_column, in_row, keep_room, name
 from gui.workspace.state import NEXT_CRITERION
 from gui.workspace.workspace import Workspace
 
@@ -31,7 +32,6 @@ from gui.workspace.workspace import Workspace
 class LinesDialog(QDialog):
     def __init__(self, title: str, lines: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.lines = lines
         shown = QListWidget()
@@ -42,8 +42,8 @@ class LinesDialog(QDialog):
             shown.item(shown.count() - 1).setToolTip(tip(line))
         shown.setCurrentRow(len(lines) - 1)
         name(shown, title)
-        in_column((shown, STRETCH), close_button(self), on=self, margins=None)
-        make_room(self, 72, 14)
+        in_column((shown, STRETCH), labels.close_button(self), on=self, margins=None)
+        labels.make_room(self, 72, 14)
         shown.setFocus()
 
 
@@ -152,7 +152,7 @@ class JudgmentDesk(QWidget):
 
     def show_history(self) -> None:
         if lines := [override_in_words(each) for each in (self._shown.history if self._shown else ())]:
-            LinesDialog("Changes of this judgment, the newest last", lines, self).open()
+            labels.open_dialog(LinesDialog("Changes of this judgment, the newest last", lines, self))
         else:
             unchanged = "This judgment has not been changed."
             self._workspace.note.emit(unchanged if self.session.may_see else HIDDEN)

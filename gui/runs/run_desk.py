@@ -21,7 +21,7 @@ from gui.widgets.action_table import with_keys
 from gui.widgets.actions import add_key
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, tip
-from gui.widgets.labels import STRETCH, button, guard, heading, in_column, in_row, name
+from gui.widgets.labels import STRETCH, button, guard, heading, in_column, in_row, name, open_dialog
 from gui.widgets.value_table import Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
 from gui.workspace.state import PageName, State
@@ -165,7 +165,7 @@ class QueuePanel(QFrame):
             place, dialog = self._place, RunNameDialog(self._chosen, self)
             # Nothing changes places while the dialog holds the window, however the runs go on.
             dialog.called.connect(lambda name, note: self._queue.call(place, name, note))
-            dialog.open()
+            open_dialog(dialog)
 
     def remove_run(self) -> None:
         place = self._place
@@ -317,10 +317,9 @@ class RunDesk(QObject):
 
     def show_runs(self) -> None:
         dialog = RunsDialog(self._workspace, self.health, self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.deleted.connect(self._workspace.forget_runs)
         dialog.resume_wanted.connect(lambda run: self._resume(run, dialog))
-        dialog.open()
+        open_dialog(dialog)
 
     def _resume(self, run: StoredRun, dialog: RunsDialog) -> None:
         """Go on with a run, at once or in the queue; the dialog says why where that cannot be."""

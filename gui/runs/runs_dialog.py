@@ -184,10 +184,9 @@ class RunsDialog(QtWidgets.QDialog):
             self.open_run()
 
         ids, dialog = [each.run.id for each in held], DeleteDialog(held, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(lambda decisions: self._delete(ids, decisions))
         dialog.export_wanted.connect(export)
-        dialog.open()
+        labels.open_dialog(dialog)
 
     def _delete(self, ids: Sequence[int], with_decisions: bool) -> None:
         def tell(deleted: Deleted) -> None:
@@ -202,10 +201,9 @@ class RunsDialog(QtWidgets.QDialog):
 
     def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         task = TaskPanel(self._workspace.threads, ThreadName.MEASURE, dialog, dialog.show_changes)
         task.failed.connect(dialog.tell_problem)
-        dialog.open()
+        labels.open_dialog(dialog)
         task.start(drift)
 
     def _in_store(self, ask: Callable[[Any], Any]) -> Job[Any]:

@@ -176,7 +176,6 @@ class RunNameDialog(QtWidgets.QDialog):
     def __init__(self, entry: Queued, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Name and note")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         shown = "Name, shown in lists"
         self.name = QtWidgets.QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText=shown)
         self.name.selectAll()

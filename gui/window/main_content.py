@@ -36,6 +36,7 @@ from gui.widgets.actions import add_entry
 from gui.widgets.files import show_folder
 from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.help_dialog import show_help
+from gui.widgets.labels import open_dialog
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
 from gui.window import dialogs
@@ -322,7 +323,7 @@ class MainContent(QObject):
         dialog = dialogs.CheckDialog(self.workspace, run, self.frame)
         path = run.results.run.identity.model_path
         dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
-        self._open(dialog)
+        open_dialog(dialog)
 
     def _show_prompt(self, item: Item) -> None:
         """What the model that is chosen on the Judge page would be shown."""
@@ -345,11 +346,7 @@ class MainContent(QObject):
         )
 
     def _open_prompt(self, wanted: PromptRequest) -> None:
-        self._open(PromptDialog(self.workspace, wanted, self.frame))
-
-    def _open(self, dialog: QDialog) -> None:
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        open_dialog(PromptDialog(self.workspace, wanted, self.frame))
 
     def _tell_findings(self, opened: Answered) -> None:
         """What is wrong with a submission just opened; which items it answers, the status bar says."""
