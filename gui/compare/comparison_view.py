@@ -252,7 +252,7 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.agreement_view.activated.connect(self._list_pair)
         self.differences.listed.connect(self.listed)
         self.slices.listed.connect(self.listed)
-        self.slices.divided.connect(self._show_slices)
+        self.slices.divided.connect(lambda: self.setCurrentIndex(self._slices_tab))
         self.slices.choice.changed.connect(self._measure_slices)
         self.rankings = SectionView()
         self._compared: Compared | None = None
@@ -306,9 +306,6 @@ class ComparisonView(QtWidgets.QTabWidget):
             widest = view.fontMetrics().horizontalAdvance(_WIDEST_VALUE) + _BESIDE
             view.horizontalHeader().setMaximumSectionSize(widest)
         self.differences.restyle()
-
-    def _show_slices(self) -> None:
-        self.setCurrentIndex(self._slices_tab)
 
     def _measure_slices(self) -> None:
         if self._compared is not None:

@@ -308,7 +308,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.request = request
         self._main, self._others = _label_columns(request.rubric)
         self._foreign: Foreign | None = None
-        self._preview: FirstItems | None = None
         self.setWindowTitle(f"Columns of {one_line(request.path.name)}"[:120])
         self.fields: dict[str, SourceFields] = {}
         self.labels = LabelFields()

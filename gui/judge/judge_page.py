@@ -302,13 +302,10 @@ class JudgePage(Page):
             self._best = TuneDialog(self.workspace, self.setup(), self)
             self._best.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self._best.wanted.connect(self.use_recipe)
-            self._best.finished.connect(self._forget_best)
+            self._best.finished.connect(lambda: setattr(self, "_best", None))
         self._best.show()
         self._best.raise_()
         self._best.activateWindow()
-
-    def _forget_best(self) -> None:
-        self._best = None
 
     @property
     def searching(self) -> bool:

@@ -140,11 +140,8 @@ class RubricChoice(QWidget):
         request = replace(request, dataset=space.dataset, model=self._described().model_path)
         self.dialog = RubricDialog(space, request, self.window())
         self.dialog.saved.connect(self._take_opened)
-        self.dialog.finished.connect(self._let_go)
+        self.dialog.finished.connect(lambda: setattr(self, "dialog", None))  # which holds a dataset
         open_dialog(self.dialog)
-
-    def _let_go(self) -> None:
-        self.dialog = None  # which holds a dataset
 
     # What the open dataset has labels on
 

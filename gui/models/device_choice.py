@@ -63,7 +63,6 @@ class DeviceChoice(QWidget):
         self._remembering = TaskPanel(threads, ThreadName.SCAN, self, self._take_trial, failed=failures)
         model, take, follow = ThreadName.MODEL, self._take, self._follow
         self._trying = TaskPanel(threads, model, self, take, follow=follow, failed=failures)
-        self._trying.busy_changed.connect(self._follow_busy)
         self.field = ComboBox()
         narrow(self.field)
         name(self.field, "Compute device", _WHICH)
@@ -71,6 +70,7 @@ class DeviceChoice(QWidget):
         self.button = button("Try the GPU", self.try_devices, "Try the GPU with this model", _TRY)
         self.line = self._trying.line
         self.outcome = plain_label(role="hint")
+        self._trying.busy_changed.connect(self.outcome.setHidden)
         in_column(in_row((self.field, STRETCH), self.button), self.line, self.outcome, on=self)
         self._show()
 
@@ -119,9 +119,6 @@ class DeviceChoice(QWidget):
             self._trial = tried.trial
         self._show()
         self.tried.emit()
-
-    def _follow_busy(self, busy: bool) -> None:
-        self.outcome.setVisible(not busy)
 
     def _show(self) -> None:
         self._fill()
