@@ -252,7 +252,6 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.agreement_view.activated.connect(self._list_pair)
         self.differences.listed.connect(self.listed)
         self.slices.listed.connect(self.listed)
-        self.slices.divided.connect(lambda: self.setCurrentIndex(self._slices_tab))
         self.slices.choice.changed.connect(self._measure_slices)
         self.rankings = SectionView()
         self._compared: Compared | None = None
@@ -263,6 +262,7 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.addTab(labels.as_column(*agreement, margins=(0, 8, 0, 0)), "Agreement")
         self.addTab(self.differences, "Differences")
         self._slices_tab = self.addTab(labels.scrolling(self.slices, "By slice"), "By slice")
+        self.slices.divided.connect(lambda: self.setCurrentIndex(self._slices_tab))
         rankings = labels.scrolling(_part(self.rankings, labels.STRETCH), "Rankings")
         self._rankings_tab = self.addTab(rankings, "Rankings")
         self.setTabVisible(self._rankings_tab, False)
