@@ -1,4 +1,6 @@
-"""What is to be compared: runs and submissions to tick, human labels; what is missing before it can be."""
+"""What is to be compared: runs and files of judges to tick, which column of such a file holds verdicts, human
+labels; what is missing before it can be.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -6,22 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeySequence, QPalette
 
 from engine.annotations.records import LabelSource, LabelSourceKind
 from engine.core.codec import record_or
 from engine.core.column_map import NO_COLUMN, JudgeColumn, JudgeFile
 from engine.core.errors import EngineError, JudgeColumnError, SetupError, WrongKindError
-from engine.core.formatting import counted, visible
+from engine.core.formatting import counted, short_name, visible
 from engine.settings.rows import Mode, settings_in_words
 from engine.system.paths import current_folder, home
 from gui.compare.compare_jobs import CompareRequest, Examined, columns_of_judges, examine
-from gui.compare.judge_column_dialog import JudgeColumnDialog
 from gui.widgets import labels
 from gui.widgets.actions import add_key
+from gui.widgets.fields import ComboBox
 from gui.widgets.files import ALL_FILES, DATASETS, ask_source
 from gui.widgets.foreign_text import one_line, plain_label, tip
+from gui.widgets.label_mark import MEANINGS
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.widgets.value_table import Index
 from gui.widgets.views import ListView
@@ -138,7 +141,6 @@ class SystemList(QtWidgets.QWidget):
             self._fill()  # which keeps the place
             self.changed.emit()
 
-    @Slot(object)
     def show_examined(self, examined: Examined) -> None:
         before = [*map(self._why_not, self._files)]
         self._examined = examined
@@ -188,7 +190,6 @@ class SystemList(QtWidgets.QWidget):
         place = self.view.currentRow() - len(self._known_runs)
         return self.all_files[place] if 0 <= place < len(self._files) else None
 
-    @Slot(QtWidgets.QListWidgetItem)
     def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
         row = self.view.row(entry)
         ticked = entry.checkState() is Qt.CheckState.Checked
@@ -198,7 +199,6 @@ class SystemList(QtWidgets.QWidget):
             (self._ticked_runs.add if ticked else self._ticked_runs.discard)(self._known_runs[row].id)
         self.changed.emit()
 
-    @Slot()
     def _follow_current(self) -> None:
         self._remove.setEnabled(self._current_file() is not None)
 
@@ -215,6 +215,70 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
     shown = " (shown)" if is_open else ""
     model = "" if run.submitted else f": {one_line(identity.model_name)}"
     return f"{run.title}{shown}{model}\n{one_line(', '.join(parts))}"
+
+
+_CHOOSE = "choose …"
+
+
+class JudgeColumnDialog(QtWidgets.QDialog):
+    """`accepted`: `column` may be read. `columns`: that may be it, what each value means or None."""
+
+    def __init__(
+        self, path: Path, columns: Mapping[str, Mapping[str, str | None]], parent: QtWidgets.QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("A judge's verdicts")
+        self._columns = columns
+        self.choice = ComboBox()
+        self.choice.addItems([*map(visible, columns)])
+        labels.name(self.choice, "Column of the judge's verdicts")
+        self.meanings: dict[str, ComboBox] = {}
+        self._rows = QtWidgets.QFormLayout()
+        self.buttons = labels.ok_and_cancel(self)
+        self.ok_button = self.buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Ok)
+        self.ok_button.setText("&Add")
+        asked = f"Which column of {short_name(path.name)} holds the judge's verdicts?"
+        none = [] if columns else [plain_label("No column of few values is in this file.")]
+        inside = labels.scrolling(labels.as_column(self._as_widget(), labels.STRETCH)), labels.STRETCH
+        question = plain_label(asked)
+        labels.in_column(
+            question, self.choice, *none, inside, self.buttons, on=self, margins=None, spacing=10
+        )
+        self.choice.setVisible(bool(columns))
+        self.choice.currentIndexChanged.connect(self._show_values)
+        self._show_values()
+        labels.make_room(self, 60, 18)
+        self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def column(self) -> JudgeColumn:
+        chosen = ((value, field.currentData()) for value, field in self.meanings.items())
+        return JudgeColumn(self._name, tuple((value, label) for value, label in chosen if value != label))
+
+    @property
+    def _name(self) -> str:
+        return [*self._columns][self.choice.currentIndex()] if self._columns else ""
+
+    def _as_widget(self) -> QtWidgets.QWidget:
+        holder = QtWidgets.QWidget()
+        holder.setLayout(self._rows)
+        return holder
+
+    def _show_values(self) -> None:
+        while self._rows.rowCount():
+            self._rows.removeRow(0)
+        self.meanings = {}
+        for value, meaning in self._columns.get(self._name, {}).items():
+            field = self.meanings[value] = ComboBox()
+            field.offer([(_CHOOSE, None), *MEANINGS], meaning)
+            labels.name(field, f"Meaning of {visible(value)}")
+            field.currentIndexChanged.connect(self._enable)
+            self._rows.addRow(f"{visible(value)} means", field)
+        self._enable()
+
+    def _enable(self) -> None:
+        known = all(field.currentData() is not None for field in self.meanings.values())
+        self.ok_button.setEnabled(bool(self.meanings) and known)
 
 
 _KEPT = "compare"  # the name under which the choice is remembered
@@ -308,7 +372,6 @@ class ChoicePanel(labels.DownScroll):
         adding.finished.connect(self._add)
         adding.failed.connect(self.refused)
 
-    @Slot(object)
     def _add(self, examined: Examined) -> None:
         absolute = {file._replace(path=file.path.absolute()): file.name for file in examined.fit}
         listed = [name for file, name in absolute.items() if file in self.systems.all_files]
@@ -340,7 +403,7 @@ class ChoicePanel(labels.DownScroll):
     def _show_columns(self, path: Path, columns: Mapping[str, Mapping[str, str | None]]) -> None:
         asked = JudgeColumnDialog(path, columns, self)
         asked.accepted.connect(lambda: self.add_files([path], asked.column))
-        asked.open()
+        labels.open_dialog(asked)
 
     def choose_gold(self, path: Path) -> None:
         """Read a labelled dataset to hold the systems against; other pages keep theirs."""
@@ -348,12 +411,10 @@ class ChoicePanel(labels.DownScroll):
         ticked = [run for run in self._workspace.runs if run.id in self.systems.runs]
         self._reading.read_labels(path, ticked)
 
-    @Slot()
     def use_default_labels(self) -> None:
         self._reading.drop()
         self._take_gold(None)
 
-    @Slot(object)
     def _take_gold(self, dataset: "Dataset | None") -> None:
         self._workspace.failures.end(self)
         self._chosen = dataset
@@ -364,7 +425,6 @@ class ChoicePanel(labels.DownScroll):
         self.bring_up_to_date()
         self.gold_changed.emit()
 
-    @Slot(object)
     def _refuse_gold(self, error: EngineError) -> None:
         self.bring_up_to_date()
         self._workspace.failures.fail(self, error)
@@ -373,12 +433,10 @@ class ChoicePanel(labels.DownScroll):
         self._examined_with = self.gold
         self._looking.start(examine(self.systems.all_files, self.gold))
 
-    @Slot(bool)
     def set_busy(self, busy: bool) -> None:
         self._busy = busy
         self.bring_up_to_date()
 
-    @Slot()
     def bring_up_to_date(self) -> None:
         gold, lacking, space = self.gold, self.lacking, self._workspace
         if gold is not self._examined_with and self.systems.all_files:
@@ -399,27 +457,23 @@ class ChoicePanel(labels.DownScroll):
 
     # What happens
 
-    @Slot()
     def _remember(self) -> None:
         chosen = {**self.systems.as_json(), "labels_of": self.whose.source.kind.value}
         self._workspace.state.set_record(_KEPT, chosen)
         self.bring_up_to_date()
 
-    @Slot()
     def _list_runs(self) -> None:
         space = self._workspace
         opened = space.run.id if space.run else None
         self.systems.show_runs(space.runs, opened, propose=not space.state.record(_KEPT))
         self.bring_up_to_date()
 
-    @Slot()
     def _ask_submissions(self) -> None:
         ask = QtWidgets.QFileDialog.getOpenFileNames
         names, _ = ask(self, "Add submissions and other judges' files", str(self.folder), _VERDICTS)
         if names:
             self.add_files([Path(path) for path in names])
 
-    @Slot()
     def _ask_gold(self) -> None:
         path = ask_source(self, "Choose a dataset with human labels", self.folder, DATASETS)
         if path is not None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
 from engine.annotations.records import Filters, LabelSource, WantedItems
@@ -58,7 +58,7 @@ class JuryDialog(TaskDialog):
         self.by_labels = QtWidgets.QRadioButton("Fit to human &labels")
         self.by_mean = QtWidgets.QRadioButton("&Mean of all judges")
         self.lengths = QtWidgets.QCheckBox("Use the len&gths of the responses")
-        self.certainty = DoubleSpinBox()
+        self.certainty = DoubleSpinBox(minimum=0.3, maximum=0.99, singleStep=0.05, value=0.9)
         threads, take, fail = workspace.threads, self._take, self.notice
         self.task = TaskPanel(threads, ThreadName.MEASURE, self, take, failed=fail, changed=self._enable)
         self.lay_out(self._asked(), letters=160, lines=42)
@@ -83,9 +83,6 @@ class JuryDialog(TaskDialog):
         self.by_labels.setEnabled(gold is not None)
         (self.by_labels if gold is not None else self.by_mean).setChecked(True)
         labels.name(self.lengths, "Use the lengths of the responses", _LENGTHS)
-        self.certainty.setRange(0.3, 0.99)
-        self.certainty.setSingleStep(0.05)
-        self.certainty.setValue(0.9)
         what = "Confidence in a submission's labels"
         labels.name(self.certainty, what, _CERTAINTY)
         certain = labels.as_row(labels.label(f"{what}:", wrap=False), self.certainty, labels.hint(_CERTAINTY))
@@ -97,20 +94,17 @@ class JuryDialog(TaskDialog):
         by_mean = (self.by_mean, labels.hint(_MEAN))
         return labels.panel(title, labels.hint(_JURY), called, *by_labels, *by_mean, certain)
 
-    @Slot()
     def _enable(self) -> None:
         self.lengths.setEnabled(self.by_labels.isChecked())
         self.act_button.setEnabled(not self.task.busy)
         self.use_button.setVisible(self.kept is not None)
 
-    @Slot(object)
     def _take(self, kept: compare_jobs.StoredJury) -> None:
         self.kept = kept
         self.show_outcome(f"{kept.title} is stored as run {kept.run_id}.", kept.sheet)
         self.made.emit(kept.run_id)
         self._workspace.refresh_runs()
 
-    @Slot()
     def _open(self) -> None:
         if self.kept is not None:
             self._workspace.show_run(self.kept.run_id)
@@ -165,7 +159,6 @@ class ComparePage(Page):
         self.choosing.systems.fit()
         self.view.restyle()
 
-    @Slot()
     def compare(self) -> None:
         gold = self.choosing.gold
         if gold is None or self.choosing.lacking or self._comparing.busy:
@@ -175,7 +168,6 @@ class ComparePage(Page):
         job = compare_jobs.compare_systems(self.workspace.store_path, choice, gold, chosen)
         self._comparing.begin(job, "Comparing …")
 
-    @Slot()
     def _keep_to_slice(self) -> None:
         compared, chosen = self.compared, self.slices.chosen
         self._comparing.drop()
@@ -188,9 +180,8 @@ class ComparePage(Page):
 
     def decide_together(self) -> None:
         dialog = JuryDialog(self.workspace, self.choosing.choice, self.choosing.gold, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.made.connect(self.choosing.systems.tick)
-        dialog.open()
+        labels.open_dialog(dialog)
 
     def save(self, path: Path) -> None:
         if self.compared is not None:
@@ -254,7 +245,6 @@ class ComparePage(Page):
 
     # What happens
 
-    @Slot()
     def _bring_up_to_date(self) -> None:
         lacking = self.choosing.lacking
         self.needs.setText(visible("\n".join(lacking or ["Ready: press Compare."])))
@@ -280,12 +270,10 @@ class ComparePage(Page):
         if gold is not self.compared.dataset and gold.path == self.compared.dataset.path:
             self._looking.start(compare_jobs.same_labels(self.compared.dataset, gold))
 
-    @Slot(object)
     def _take_look(self, same: bool) -> None:
         self._equal = self._looked_at if same else None
         self.stale.setVisible(self._is_stale())
 
-    @Slot()
     def _look_at_runs(self) -> None:
         compared, run = self.compared, self.workspace.run
         if compared is None:
@@ -299,7 +287,6 @@ class ComparePage(Page):
             (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
 
-    @Slot(object)
     def _take(self, compared: compare_jobs.Compared) -> None:
         self.compared = compared
         self._all = compared if compared.chosen is None else self._all
@@ -312,13 +299,11 @@ class ComparePage(Page):
         self.stack.setCurrentWidget(self.view)
         self.workspace.refresh_runs()  # the list may be older than what was compared
 
-    @Slot()
     def _show_slice(self) -> None:
         # Let the choice of a slice say what is shown, where nothing came of another one.
         if self.compared is not None and (shown := self.compared.chosen) != self.slices.chosen:
             self.slices.choose_part(shown.part if shown is not None else None)
 
-    @Slot()
     def _ask_where_to_save(self) -> None:
         first = self.workspace.state.export_folder(self.choosing.folder) / "comparison.json"
         path = ask_target(self, "Save comparison", first, "JSON (*.json)")
@@ -327,13 +312,11 @@ class ComparePage(Page):
 
     # The way to Review
 
-    @Slot(object, object)
     def _open_in_review(self, key: JudgmentKey, system: int | None) -> None:
         run = self._run_of(system)
         if run is not None:
             self.workspace.open_in_review(run, key)
 
-    @Slot(object, str)
     def _list_in_review(self, filters: Filters, words: str) -> None:
         run = self._run_of(None)
         if run is None:

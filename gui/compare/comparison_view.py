@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QModelIndex, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QFont
 
 from engine.annotations.records import Filters
@@ -14,7 +14,7 @@ from engine.core.items import agree
 from engine.core.tables import Section, Sentences, Table
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
 from gui.widgets import labels
-from gui.widgets.actions import add_key
+from gui.widgets.actions import add_key, timer
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
@@ -41,20 +41,19 @@ class DifferenceTableModel(HeadedModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
         self._compared: Compared | None = None
-        self._places: Sequence[int] = ()
+        self._shown: Sequence[int] = ()  # places of differences
         self._bold = QFont()
         self._bold.setBold(True)
 
     def show_differences(self, compared: "Compared", places: Sequence[int]) -> None:
-        self.beginResetModel()
-        self._compared, self._places = compared, places
-        titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
-        self._heads = [Head(title, title) for title in titles]  # of long ones, the tool tip has the whole
-        self.endResetModel()
+        with self._changing():
+            self._compared, self._shown = compared, places
+            titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
+            self._heads = [Head(title, title) for title in titles]  # of long ones, the tool tip has the whole
 
     def difference(self, row: int) -> "Difference":
         assert self._compared is not None
-        return self._compared.differences[self._places[row]]
+        return self._compared.differences[self._shown[row]]
 
     def system_at(self, column: int) -> int | None:
         """The place, from 0, of the system that a column shows; None for the other columns."""
@@ -68,9 +67,6 @@ class DifferenceTableModel(HeadedModel):
             return shown(self._value(index))
         is_bold = role == Qt.ItemDataRole.FontRole and self._is_right(index)
         return self._bold if is_bold else super().data(index, role)
-
-    def _count_rows(self) -> int:
-        return len(self._places)
 
     def _value(self, index: Index) -> str:
         difference, column = self.difference(index.row()), index.column()
@@ -112,8 +108,7 @@ class DifferenceList(QtWidgets.QWidget):
         self._asked_for = self._shown_for = DifferenceFilter()
         self._filtering = TaskPanel(threads, ThreadName.FILES, self, self._show_rows)
         self._filtering.failed.connect(self.failed)
-        self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
-        self._typing.timeout.connect(self._filter)
+        self._typing = timer(self, _TYPING_MS, self._filter)
         self.table = DifferenceTableModel(self)
         self.criterion = ComboBox()
         labels.name(self.criterion, "Criterion of the differences")
@@ -150,13 +145,9 @@ class DifferenceList(QtWidgets.QWidget):
         self._compared = compared
         self.table.show_differences(compared, ())
         self.restyle()
-        chosen = self.criterion.currentData()
-        with QSignalBlocker(self.criterion):
-            self.criterion.clear()
-            self.criterion.addItem("All criteria", None)
-            for criterion in dict.fromkeys(measure.criterion for measure in compared.comparison.measures):
-                self.criterion.addItem(words(criterion).capitalize(), criterion)
-            self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
+        criteria = dict.fromkeys(measure.criterion for measure in compared.comparison.measures)
+        entries = [("All criteria", None), *((words(each).capitalize(), each) for each in criteria)]
+        self.criterion.offer(entries, self.criterion.currentData())
         self._can_open = any(run is not None for run in compared.runs)
         self._why_not.setVisible(not self._can_open)
         self._filter()
@@ -169,7 +160,6 @@ class DifferenceList(QtWidgets.QWidget):
             self.view.setColumnWidth(column, min(max(title, _LEAST_WIDTH * letter), _MOST_WIDTH * letter))
         self.view.fill({last: _LEAST_WIDTH * letter})
 
-    @Slot()
     def _filter(self) -> None:
         self._typing.stop()
         if self._compared is None:
@@ -178,7 +168,6 @@ class DifferenceList(QtWidgets.QWidget):
         self._asked_for = DifferenceFilter(criterion, one_is_right, self.search.text())
         self._filtering.start(filter_differences(self._compared, self._asked_for))
 
-    @Slot(object)
     def _show_rows(self, places: Sequence[int]) -> None:
         if self._compared is None:
             return
@@ -192,12 +181,10 @@ class DifferenceList(QtWidgets.QWidget):
         if places:
             self.view.setCurrentIndex(self.table.index(0, 0))
 
-    @Slot()
     def _follow_current(self) -> None:
         self.open_button.setEnabled(self._can_open and self.view.currentIndex().isValid())
         self.list_button.setEnabled(self._can_open and self.table.rowCount() > 0)
 
-    @Slot()
     def _list_all(self) -> None:
         # Want the items that are shown, as the filters were when they were found.
         ids = frozenset(self.table.difference(row).item_id for row in range(self.table.rowCount()))
@@ -211,11 +198,9 @@ class DifferenceList(QtWidgets.QWidget):
         said = ", ".join(filter(None, parts))
         self.listed.emit(Filters(criterion=wanted.criterion, ids=ids), said)
 
-    @Slot()
     def _open_current(self) -> None:
         self._open(self.view.currentIndex())
 
-    @Slot(QModelIndex)
     def _open(self, index: QModelIndex) -> None:
         if index.isValid() and self._can_open:
             difference = self.table.difference(index.row())
@@ -267,7 +252,6 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.agreement_view.activated.connect(self._list_pair)
         self.differences.listed.connect(self.listed)
         self.slices.listed.connect(self.listed)
-        self.slices.divided.connect(self._show_slices)
         self.slices.choice.changed.connect(self._measure_slices)
         self.rankings = SectionView()
         self._compared: Compared | None = None
@@ -278,6 +262,7 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.addTab(labels.as_column(*agreement, margins=(0, 8, 0, 0)), "Agreement")
         self.addTab(self.differences, "Differences")
         self._slices_tab = self.addTab(labels.scrolling(self.slices, "By slice"), "By slice")
+        self.slices.divided.connect(lambda: self.setCurrentIndex(self._slices_tab))
         rankings = labels.scrolling(_part(self.rankings, labels.STRETCH), "Rankings")
         self._rankings_tab = self.addTab(rankings, "Rankings")
         self.setTabVisible(self._rankings_tab, False)
@@ -322,16 +307,10 @@ class ComparisonView(QtWidgets.QTabWidget):
             view.horizontalHeader().setMaximumSectionSize(widest)
         self.differences.restyle()
 
-    @Slot()
-    def _show_slices(self) -> None:
-        self.setCurrentIndex(self._slices_tab)
-
-    @Slot()
     def _measure_slices(self) -> None:
         if self._compared is not None:
             self.slices.measure(partial(compare_slices, self._compared.whole))
 
-    @Slot(QModelIndex)
     def _list_pair(self, index: QModelIndex) -> None:
         if self._compared is None:
             return

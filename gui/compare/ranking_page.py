@@ -4,7 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from engine.annotations.effective import Reviews
@@ -18,6 +18,7 @@ from gui.compare import compare_jobs
 from gui.compare.compare_jobs import RankedCandidates, RankRequest, rank_candidates, save_ranking
 from gui.results.run_weights import RunWeights
 from gui.widgets import labels
+from gui.widgets.actions import timer
 from gui.widgets.fields import FlowLayout, narrow_box
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
@@ -112,7 +113,6 @@ class RankChoice(QWidget):
             return dataset
         return opened if opened.path == dataset.path and opened.names_candidates else dataset
 
-    @Slot()
     def offer(self) -> None:
         """Offer what is open now; what is chosen stays where it can, and a run that was just opened is."""
         run, before = self._workspace.run, self.chosen
@@ -132,7 +132,6 @@ class RankChoice(QWidget):
         self._follow_annotators()
         self._offer_criteria()
 
-    @Slot()
     def _offer_criteria(self) -> None:
         chosen, run, dataset = self.chosen, self._workspace.run, self.dataset
         names: tuple[str, ...] = dataset.criteria if dataset is not None else ()
@@ -150,11 +149,9 @@ class RankChoice(QWidget):
         self.whose.setVisible(chosen is RankingSource.RUN)
         self._tell()
 
-    @Slot()
     def _keep_criterion(self) -> None:
         self._wanted = str(self.criterion.currentData())
 
-    @Slot()
     def _follow_annotators(self) -> None:
         # Offer the annotators who labelled the run; what they say may rank it otherwise.
         run = self._workspace.run
@@ -164,7 +161,6 @@ class RankChoice(QWidget):
         self.whose.setEnabled(bool(reviews.annotators))
         self.changed.emit()
 
-    @Slot()
     def _tell(self) -> None:
         for box in (self.by, self.criterion):
             set_tip(box, str(box.currentData(_WHOLE) or ""))
@@ -224,7 +220,7 @@ class RankingPage(Page):
             failed=self._fail,
             stopped=self._tell_stopped,
         )
-        self._later = QTimer(self, singleShot=True)
+        self._later = timer(self, 0, self._rank_if_stale)
         self.label_button = labels.button("&Label at random", self._label_at_random, *_AT_RANDOM)
         self.choice = RankChoice(workspace, beside=self.label_button)
         self.picture = FramedPicture(workspace, "ranking", "Uncertainty of the order")
@@ -243,7 +239,6 @@ class RankingPage(Page):
         super().restyle()
         self.picture.restyle()
 
-    @Slot()
     def rank_anew(self) -> None:
         """Rank what is chosen, once more where it was; of a run under way all that is judged by now."""
         if self.workspace.judges_open_run:
@@ -302,20 +297,17 @@ class RankingPage(Page):
         for signal in (self.workspace.run_changed, self.workspace.dataset_changed):
             signal.connect(self._let_go)
         self.rank_button.clicked.connect(self.rank_anew)
-        self._later.timeout.connect(self._rank_if_stale)
         self.sheet.listed.connect(self._list_behind)
         self.add_keys(rank=self.rank_anew)
 
     # What happens
 
-    @Slot()
     def _rank_soon(self) -> None:
         # Rank again once the changes end; where the page is hidden, when it is entered.
         self._stale = True
         if self.isVisible():
             self._later.start(0 if self.ranked is None else _DEBOUNCE_MS)
 
-    @Slot()
     def _let_go(self) -> None:
         # Nothing is held of a run or a dataset that is closed while nobody looks.
         if not self.isVisible() and (self.ranked is not None or self._request is not None):
@@ -323,26 +315,21 @@ class RankingPage(Page):
             self._request = None
             self._show(None)
 
-    @Slot()
     def _rank_if_stale(self) -> None:
         if self._stale:
             self.rank()
 
-    @Slot(object)
     def _follow(self, event: MeasureProgress) -> None:
         done = f"{event.done:,} of {counted(event.total, 'bootstrap draw', 'bootstrap draws')}"
         self._ranking.line.go_on(f"Ranking: {done}", event.done, event.total)
 
-    @Slot(object)
     def _take(self, ranked: RankedCandidates) -> None:
         self.workspace.failures.end(self)
         self._show(ranked)
 
-    @Slot()
     def _tell_stopped(self) -> None:
         self._show(None, "Ranking was stopped. Press Rank to begin again.")
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._show(None, "\n".join(problem_of(error)))
         if not isinstance(error, SetupError):
@@ -384,7 +371,6 @@ class RankingPage(Page):
             return f"{short_name(opened.name)} has no human labels to rank by. Judge it, then open its run."
         return "" if self.choice.request is not None else _JUDGE
 
-    @Slot()
     def _ask_columns(self) -> None:
         dataset = self.choice.dataset
         if dataset is not None:
@@ -392,7 +378,6 @@ class RankingPage(Page):
             request = ColumnsRequest(dataset.path, open_by, dataset.columns, rubric=rubric)
             self.workspace.columns_wanted.emit(request)
 
-    @Slot()
     def _ask_where_to_save(self) -> None:
         state = self.workspace.state
         path = ask_target(self, "Save ranking", state.export_folder() / "ranking.json", "JSON (*.json)")
@@ -402,7 +387,6 @@ class RankingPage(Page):
 
     # The way to Review
 
-    @Slot()
     def _label_at_random(self) -> None:
         ranked = self.ranked
         if ranked is not None and ranked.request.results is not None and ranked.corrected is not None:
@@ -411,7 +395,6 @@ class RankingPage(Page):
             wanted = WantedItems(run_id, filters, _UNLABELLED if labelled else _SAMPLE, ListOrder.RANDOM)
             self.workspace.open_in_review(run_id, wanted)
 
-    @Slot(object)
     def _list_behind(self, behind: ItemsBehind) -> None:
         run, ranked = self.workspace.run, self.ranked
         if ranked is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 
 from engine.core import column_map
 from engine.core.errors import EngineError
@@ -14,14 +14,15 @@ from engine.core.items import HUMAN_LABELS, written_label
 from engine.core.rubric import OVERALL, Rubric, default_criterion
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import FirstItems, Foreign
-from gui.widgets.actions import MenuButton, ReadingOrder
+from gui.widgets.actions import MenuButton, ReadingOrder, timer
 from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.foreign_text import one_line, plain_label, set_tip
-from gui.widgets.label_mark import LABEL_WORDS
+from gui.widgets.label_mark import LABEL_WORDS, MEANINGS
 from gui.widgets.labels import (
     STRETCH,
     DownScroll,
     as_column,
+    cancel_or,
     heading,
     hint,
     in_column,
@@ -30,6 +31,7 @@ from gui.widgets.labels import (
     make_room,
     name,
     narrow,
+    open_dialog,
     set_role,
     take_out,
 )
@@ -54,17 +56,13 @@ class SourceField(ComboBox):
     changed = Signal()
 
     def __init__(self, target: str, offers: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__(editable=True, insertPolicy=QtWidgets.QComboBox.InsertPolicy.NoInsert)
         self.target = target
         self._nothing = _NUMBERED if target == "id" else NOTHING
-        self.setEditable(True)
-        self.setInsertPolicy(QtWidgets.QComboBox.InsertPolicy.NoInsert)
         narrow(self)
         what = "Choose a column of the file, or write a source"
         name(self, f"Column of the file for {words(target)}", what)
-        self.addItem(self._nothing, "")
-        for offer in offers:
-            self.addItem(one_line(offer), offer)
+        self.offer([(self._nothing, ""), *((one_line(offer), offer) for offer in offers)])
         completer = QtWidgets.QCompleter(self.model(), self)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -92,7 +90,6 @@ class SourceField(ComboBox):
                 line.setCursorPosition(0)
         set_tip(self, source)
 
-    @Slot()
     def _tell(self) -> None:
         set_tip(self, self.source)
         self.changed.emit()
@@ -107,7 +104,6 @@ class AnnotatorsButton(MenuButton):
         name(self, f"Several annotators for {words(field.target)}", "Choose a column for each annotator")
         self._menu.aboutToShow.connect(self._fill)
 
-    @Slot()
     def _fill(self) -> None:
         self._menu.clear()
         chosen = self._chosen()
@@ -184,7 +180,7 @@ class LabelFields(QtWidgets.QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.boxes: dict[str, QtWidgets.QComboBox] = {}  # by the value
+        self.boxes: dict[str, ComboBox] = {}  # by the value
         self._meant: Mapping[str, str] = {}
         self._chosen: dict[str, str | None] = {}  # what the user said of values
         self._lines: list[QtWidgets.QWidget] = []
@@ -221,11 +217,7 @@ class LabelFields(QtWidgets.QWidget):
         for row, (value, count) in enumerate(values.items(), start=1):
             box = ComboBox()
             name(box, f"What the label {one_line(value)} means")
-            box.addItem(_UNKNOWN, None)
-            for human in HUMAN_LABELS:
-                box.addItem(LABEL_WORDS[human], human.value)
-            box.addItem("no label", column_map.NO_LABEL)
-            box.setCurrentIndex(max(0, box.findData(said.get(value, value))))
+            box.offer([(_UNKNOWN, None), *MEANINGS], said.get(value, value))
             box.currentIndexChanged.connect(lambda _index, of=value: self._choose(of))
             caption: QtWidgets.QLabel = plain_label(one_line(value))
             set_tip(caption, value)
@@ -261,7 +253,7 @@ class LabelFields(QtWidgets.QWidget):
             label = HUMAN_LABELS[0] if off > 0 else HUMAN_LABELS[1] if off < 0 else HUMAN_LABELS[-1]
             self._chosen[value] = label.value
             with QSignalBlocker(box := self.boxes[value]):
-                box.setCurrentIndex(box.findData(label.value))
+                box.choose(label.value)
         self.changed.emit()
 
 
@@ -316,7 +308,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.request = request
         self._main, self._others = _label_columns(request.rubric)
         self._foreign: Foreign | None = None
-        self._preview: FirstItems | None = None
         self.setWindowTitle(f"Columns of {one_line(request.path.name)}"[:120])
         self.fields: dict[str, SourceFields] = {}
         self.labels = LabelFields()
@@ -326,11 +317,9 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.remember.setChecked(request.remember)
         self.skip = QtWidgets.QCheckBox("&Leave out rows that cannot be read")
         self.skip.setChecked(bool(request.columns and request.columns.skip_bad_rows))
-        self.buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
-        self.open_button = self.buttons.addButton("&Open", QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons, self.open_button = cancel_or(self, "&Open", self._choose)
         self._lay_out()
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self._read)
+        self._rest = timer(self, _REST_MS, self._read)
         self.skip.toggled.connect(self._rest.start)
         self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=self._refuse)
         self._reading = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
@@ -355,10 +344,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         made = column_map.ColumnMap.of(named, labels)
         return replace(made, skip_bad_rows=self.skip.isChecked())
 
-    @property
-    def is_ranked(self) -> bool:
-        return _OF_KIND[self.kind.currentIndex()] is _RANKED
-
     # Making
 
     def _lay_out(self) -> None:
@@ -372,8 +357,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         right = as_column(heading("The first items, read so"), (self.items, STRETCH), self.problem)
         across = two_parts(Qt.Orientation.Horizontal, area, right)
         self.open_button.setEnabled(False)
-        self.buttons.accepted.connect(self._choose)
-        self.buttons.rejected.connect(self.reject)
         last = in_row(self.remember, (self.skip, STRETCH), self.buttons)
         again = [self._why_again()] if self.request.problem else []
         in_column(hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
@@ -423,7 +406,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
 
     # What is chosen
 
-    @Slot(object)
     def _take(self, foreign: Foreign) -> None:
         """Show what the file holds, and what was chosen before or is guessed."""
         self._foreign = foreign
@@ -452,7 +434,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         chosen = self.columns.source_of
         return {target: source for target, source in chosen.items() if target.endswith("_preference")}
 
-    @Slot()
     def _show_kind(self) -> None:
         shown = self.kind.currentIndex()
         for at, part in enumerate(("outputs", "ranked", "several")):
@@ -461,12 +442,10 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.fields["candidates"].setVisible(shown != _SEVERAL_KIND)
         self.fields["candidates"].show_titles(_OF_RANKED if shown == 1 else _CANDIDATES)
 
-    @Slot()
     def _read(self) -> None:
         if self._foreign is not None:
             self._reading.start(dataset_jobs.preview(self._foreign, self.columns, self.request.rubric))
 
-    @Slot(object)
     def _show(self, preview: FirstItems) -> None:
         """Show the first rows; where label values are new, read once more by what they seem to mean."""
         found = preview.values or {}
@@ -495,7 +474,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
             self._say(fine, "hint")
         self.open_button.setEnabled(not problems)
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._say("\n".join(problem_of(error)), "warning")
         self.open_button.setEnabled(False)
@@ -504,7 +482,6 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.problem.setText(visible(text))
         set_role(self.problem, role)
 
-    @Slot()
     def _choose(self) -> None:
         if self._foreign is None or not self.open_button.isEnabled():
             return
@@ -526,14 +503,12 @@ class ColumnAsker(QObject):
         self.dialog: ColumnsDialog | None = None
         workspace.columns_wanted.connect(self.ask)
 
-    @Slot(object)
     def ask(self, request: ColumnsRequest) -> None:
         dialog = ColumnsDialog(self._workspace, request, self._widget.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(request.read)
         dialog.rejected.connect(request.left)
         self.dialog = dialog
-        dialog.open()
+        open_dialog(dialog)
 
 
 def _first_lines(lines: Sequence[str], indent: str = "") -> list[str]:

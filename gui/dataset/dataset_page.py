@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QScrollArea, QStackedWidget
 
 from engine.core.column_map import ColumnMap
@@ -20,7 +20,7 @@ from gui.dataset.outputs_dialog import OutputsDialog
 from gui.widgets.action_table import with_keys
 from gui.widgets.actions import BusyLine, MenuButton, add_entry
 from gui.widgets.files import DATASETS, let_choose
-from gui.widgets.foreign_text import one_line, set_tip, tip
+from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.glossary import WHAT_IT_DOES
 from gui.widgets.labels import (
     STRETCH,
@@ -33,6 +33,7 @@ from gui.widgets.labels import (
     label,
     main_button,
     name,
+    open_dialog,
     panel,
 )
 from gui.widgets.notice import Notice
@@ -68,17 +69,14 @@ class RecentFiles(MenuButton):
         workspace.state.recent_changed.connect(self._fill)
         self._fill()
 
-    @Slot()
     def look(self) -> None:
         self._looking.start(file_jobs.missing(self._workspace.state.recent(self._kind)))
 
-    @Slot(object)
     def _take_gone(self, gone: frozenset[Path]) -> None:
         if gone != self._gone:
             self._gone = gone
             self._fill()
 
-    @Slot()
     def _fill(self) -> None:
         menu, state = self._menu, self._workspace.state
         paths = state.recent(self._kind)
@@ -89,7 +87,7 @@ class RecentFiles(MenuButton):
             # A file's & is no mnemonic, and a tab would begin a column of keys.
             shown = one_line("{}  ({})".format(*parts)).replace("&", "&&")
             text = f"Not there: {shown} - remove" if path in self._gone else shown
-            add_entry(menu, text, partial(self._choose, path)).setToolTip(tip(str(path)))
+            add_entry(menu, text, partial(self._choose, path), what=str(path))
         menu.addSeparator()
         if any(path in self._gone for path in paths):
             add_entry(menu, "Remove those that are not there", self._remove_gone)
@@ -263,7 +261,6 @@ class DatasetPage(Page):
 
     # The dataset
 
-    @Slot()
     def choose_file(self) -> None:
         self.ask_file(self.workspace.open_dataset)
 
@@ -273,25 +270,21 @@ class DatasetPage(Page):
         folder = recent[0].parent if recent else None
         let_choose(self.window(), "Open dataset", folder, DATASETS, take)
 
-    @Slot()
     def make_pairs(self) -> None:
         """Ask for the outputs of several candidates, and open the dataset of pairs that is made of them."""
         self.outputs_dialog = dialog = OutputsDialog(self.workspace, self.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.made.connect(self.workspace.open_dataset)
         dialog.finished.connect(lambda: setattr(self, "outputs_dialog", None))
-        dialog.open()
+        open_dialog(dialog)
         dialog.ask_files()
 
     # Files with other columns
 
-    @Slot()
     def change_columns(self) -> None:
         dataset = self.workspace.dataset
         if dataset is not None:
             self.ask_columns(dataset.path, dataset.columns)
 
-    @Slot()
     def _ask_again(self) -> None:
         if self._unread is not None:
             path = self._unread.path
@@ -306,7 +299,6 @@ class DatasetPage(Page):
         self._asked = {path: columns}
         self.workspace.open_dataset(path, columns, remember)
 
-    @Slot()
     def _show_dataset(self) -> None:
         dataset = self.workspace.dataset
         self._stack.setCurrentIndex(0 if dataset is None else 1)
@@ -323,14 +315,12 @@ class DatasetPage(Page):
         self.items.show_dataset(dataset)
         self._counting.start(dataset_jobs.summary(dataset))
 
-    @Slot(object)
     def _show_summary(self, counted: Counted) -> None:
         if self._listed is None:
             self.summary.show_summary(counted)
         else:
             self.summary.show_listed(counted)
 
-    @Slot(object)
     def _follow_list(self, rows: Sequence[int] | None) -> None:
         """Count what is listed, and let the main button judge just that."""
         self._listed = rows
@@ -346,14 +336,12 @@ class DatasetPage(Page):
         name(self.judge_button, text, f"Choose a model for {which}")
         self.judge_button.setEnabled(self.workspace.dataset is not None and (rows is None or len(rows) > 0))
 
-    @Slot()
     def _judge_listed(self) -> None:
         if self._listed is None:
             self.workspace.page_wanted.emit(PageName.JUDGE)
         else:
             self._judge_selected(self._listed)
 
-    @Slot(object)
     def _show_item(self, item: int | None) -> None:
         dataset = self.workspace.dataset
         if dataset is None or item is None:
@@ -362,12 +350,10 @@ class DatasetPage(Page):
         others = {column: str(dataset.texts(column)[item].as_py()) for column in dataset.other_columns}
         self.preview.show_item(dataset[item], self.items.shown.words, others)
 
-    @Slot()
     def _want_prompt(self) -> None:
         if self.preview.item is not None:
             self.prompt_wanted.emit(self.preview.item)
 
-    @Slot(object)
     def _judge_selected(self, rows: Sequence[int]) -> None:
         dataset = self.workspace.dataset
         if dataset is not None:
@@ -375,7 +361,6 @@ class DatasetPage(Page):
             chosen = tuple(ids[row] for row in rows)
             self.workspace.items_wanted.emit(dataset.path, chosen, dataset.columns)
 
-    @Slot(object)
     def _show_loading(self, loading: Loading | None) -> None:
         self.welcome.show_reading(loading.path.name if loading else None)
         if loading is None:
@@ -386,7 +371,6 @@ class DatasetPage(Page):
             self._end_failure()
             self.busy.begin(f"Reading {one_line(loading.path.name)} …")
 
-    @Slot(object)
     def _show_failure(self, error: EngineError) -> None:
         if isinstance(error, WrongKindError):  # said where a button opens it in its own place
             self.workspace.problem.emit(error)
@@ -402,7 +386,6 @@ class DatasetPage(Page):
         else:
             self.notice.show_error(error)
 
-    @Slot()
     def _end_failure(self) -> None:
         self.notice.hide()
         self.summary.show()

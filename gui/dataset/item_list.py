@@ -6,10 +6,11 @@ array of rows that a job made; None is all as in the file. While a job works, th
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup, QColor, QGuiApplication, QKeySequence
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QActionGroup, QColor, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QPushButton, QStackedWidget, QTableView, QWidget
 
 from engine.core.errors import EngineError
@@ -18,7 +19,7 @@ from engine.core.items import HUMAN_LABELS, written_label
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import ItemQuery
 from gui.widgets.action_table import of_page
-from gui.widgets.actions import MenuButton, add_entry, add_key
+from gui.widgets.actions import MenuButton, add_entry, add_key, timer
 from gui.widgets.fields import SearchField
 from gui.widgets.foreign_text import one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
@@ -76,7 +77,6 @@ class ItemTableModel(HeadedModel):
         self._colours = LIGHT
 
     def show_dataset(self, dataset: "Dataset") -> None:
-        self.beginResetModel()
         labels = (
             DatasetColumn(f"{criterion}_preference", words(criterion).capitalize(), True)
             for criterion in dataset.criteria
@@ -85,17 +85,16 @@ class ItemTableModel(HeadedModel):
             DatasetColumn(name, one_line(clipped(name)) or "(no name)", is_other=True)
             for name in dataset.other_columns
         )
-        self.columns = (*TEXT_COLUMNS, *labels, *others)
-        self._heads = [column.head for column in self.columns]
-        self._cells = [dataset.texts(column.source) for column in self.columns]
-        self._rows, self._count = None, len(dataset)
-        self.endResetModel()
+        with self._changing():
+            self.columns = (*TEXT_COLUMNS, *labels, *others)
+            self._heads = [column.head for column in self.columns]
+            self._cells = [dataset.texts(column.source) for column in self.columns]
+            self._rows, self._count = None, len(dataset)
 
     def show_rows(self, rows: "Rows | None") -> None:
         """Show these items of the same dataset, in this order; None: all, as in the file."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
+        with self._changing():
+            self._rows = rows
 
     def set_colours(self, used: Colours) -> None:
         self._colours = used
@@ -231,7 +230,6 @@ class ItemColumns(QObject):
     def _letter(self) -> int:
         return max(1, self._view.fontMetrics().averageCharWidth())
 
-    @Slot(int, int, int)
     def _take_width(self, place: int, _old: int, width: int) -> None:
         # Qt gives a hidden column the width 0.
         if width and not self._applying and place < len(self._table.columns):
@@ -260,7 +258,6 @@ class ColumnChooser(MenuButton):
     def show_sorted(self, source: str, descending: bool) -> None:
         self._sorted = (source, descending)
 
-    @Slot()
     def _fill(self) -> None:
         self._menu.clear()
         others = [column for column in self._table.columns if column.is_other]
@@ -295,22 +292,14 @@ class ColumnChooser(MenuButton):
             column for column in self._table.columns if not column.is_other or self._columns.is_shown(column)
         )
         for column in (DatasetColumn("", "Order of the file"), *shown):
-            action = self._choice(menu, orders, _plain(column.title), column.source == source)
-            action.triggered.connect(lambda _on, to=column.source: self.sort_wanted.emit(to, descending))
+            sort = partial(self.sort_wanted.emit, column.source, descending)
+            orders.addAction(add_entry(menu, _plain(column.title), sort, checked=column.source == source))
         menu.addSeparator()
         directions = QActionGroup(menu)
         for text, down in (("Ascending", False), ("Descending", True)):
-            action = self._choice(menu, directions, text, down == descending)
+            sort = partial(self.sort_wanted.emit, source, down)
+            action = directions.addAction(add_entry(menu, text, sort, checked=down == descending))
             action.setEnabled(column_named(self._table.columns, source) is not None)
-            action.triggered.connect(lambda _on, to=down: self.sort_wanted.emit(source, to))
-
-    @staticmethod
-    def _choice(menu: QMenu, group: QActionGroup, text: str, chosen: bool) -> QAction:
-        action = menu.addAction(text)
-        action.setCheckable(True)
-        action.setChecked(chosen)
-        group.addAction(action)
-        return action
 
 
 def _plain(title: str) -> str:
@@ -359,7 +348,6 @@ class SelectedItems(QPushButton):
         parts = [selection.at(number) for number in range(selection.count())]
         return {place for part in parts for place in range(part.top(), part.bottom() + 1)}
 
-    @Slot()
     def _follow(self) -> None:
         count = len(self._places())
         text = f"{judge_words(count)}…"
@@ -404,8 +392,7 @@ class ItemList(QWidget):
         self.count = hint("", wrap=False)
         self.slices = SliceChoice(workspace)
         self._build()
-        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
-        self._pause.timeout.connect(self._ask)
+        self._pause = timer(self, _PAUSE_MS, self._ask)
         self._ordering = TaskPanel(
             workspace.threads, ThreadName.FILES, self, self._take_rows, failed=self._tell_failure
         )
@@ -474,19 +461,16 @@ class ItemList(QWidget):
 
     # Searching and sorting
 
-    @Slot()
     def _leave_search(self) -> None:
         if self._pause.isActive():
             self._ask()
         self.view.setFocus()
 
-    @Slot(int, Qt.SortOrder)
     def _sort_by_header(self, place: int, order: Qt.SortOrder) -> None:
         columns = self.table.columns
         source = columns[place].source if 0 <= place < len(columns) else ""
         self._sort(source, bool(source) and order is Qt.SortOrder.DescendingOrder)
 
-    @Slot(str, bool)
     def _sort(self, source: str, descending: bool) -> None:
         self._wanted = replace(self._wanted, column=source, descending=descending)
         self._mark_sorted()
@@ -501,7 +485,6 @@ class ItemList(QWidget):
         header.viewport().update()
         self.chooser.show_sorted(wanted.column, wanted.descending)
 
-    @Slot()
     def _ask(self) -> None:
         self._pause.stop()
         others = tuple(
@@ -519,7 +502,6 @@ class ItemList(QWidget):
         self.count.setText("Searching …" if self._wanted.narrows else "Sorting …")
         self._ordering.start(dataset_jobs.order(self._dataset, self._wanted))
 
-    @Slot(object)
     def _take_rows(self, rows: "Rows | None") -> None:
         self._workspace.failures.end(self)
         self.shown = self._wanted
@@ -527,7 +509,6 @@ class ItemList(QWidget):
         self._show_found()
         self.listed.emit(None if rows is None or not self.shown.narrows else sorted(rows.tolist()))
 
-    @Slot(object)
     def _tell_failure(self, error: EngineError) -> None:
         self._workspace.failures.fail(self, error)
         self._show_found()
@@ -552,13 +533,11 @@ class ItemList(QWidget):
 
     # The chosen item
 
-    @Slot(QModelIndex, QModelIndex)
     def _choose(self, now: QModelIndex, _before: QModelIndex) -> None:
         if now.isValid():
             self._item = self.table.item_at(now.row())
             self.item_chosen.emit(self._item)
 
-    @Slot()
     def _copy_cell(self) -> None:
         index = self.view.currentIndex()
         if index.isValid():

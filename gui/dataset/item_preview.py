@@ -9,14 +9,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from PySide6 import QtGui
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import PREFERENCES, HumanLabel, Item, labels_beside
 from gui.dataset.dataset_jobs import Counted
 from gui.widgets.fields import Fold
-from gui.widgets.foreign_text import plain_label
+from gui.widgets.foreign_text import READABLE, plain_label
 from gui.widgets.label_mark import LABEL_WORDS, ShareBar, paint_label
 from gui.widgets.labels import (
     STRETCH,
@@ -221,9 +221,7 @@ class ItemPreview(QWidget):
         self._longer = False
         self.view = QTextEdit(readOnly=True, tabChangesFocus=True, undoRedoEnabled=False)
         self.view.setAcceptDrops(False)
-        self.view.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.view.setTextInteractionFlags(READABLE)
         name(self.view, "The chosen item")
         self.view.document().setDocumentMargin(10)
         self.more = QPushButton("Show more")
@@ -257,7 +255,6 @@ class ItemPreview(QWidget):
     def text(self) -> str:
         return self.view.toPlainText()
 
-    @Slot()
     def show_longer(self) -> None:
         self._longer = True
         self.restyle()

@@ -6,13 +6,12 @@ Knows: what is asked. Does not know: how outputs are read and matched.
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QButtonGroup,
     QDialog,
-    QDialogButtonBox,
     QLineEdit,
     QListWidgetItem,
     QPushButton,
@@ -34,6 +33,7 @@ from gui.widgets.labels import (
     STRETCH,
     as_column,
     as_row,
+    cancel_or,
     heading,
     hint,
     in_column,
@@ -85,10 +85,10 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.baseline = narrow_box("The baseline, compared with each other candidate", 24)
         self.part = QRadioButton("&Balanced subset:")
         self.all_pairs = QRadioButton("A&ll pairs")
-        self.count, self.seed = SpinBox(), SpinBox()
+        self.count = SpinBox(minimum=1, maximum=LARGEST, value=_MOST_DEFAULT)
+        self.seed = SpinBox(maximum=LARGEST)
         self.status = label("")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons, self.save = cancel_or(self, "&Save and open…", self._save)
         self._writing = False
         self._lay_out()
         self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
@@ -111,10 +111,7 @@ class OutputsDialog(ReadingOrder, QDialog):
             self.columns, FIELDS[Setting.COLUMNS], "Which columns of the files are id, instruction and output"
         )
         for field, accessible in ((self.count, "How many pairs"), (self.seed, "Seed of the subset")):
-            field.setMaximum(LARGEST)
             name(field, accessible)
-        self.count.setMinimum(1)
-        self.count.setValue(_MOST_DEFAULT)
         for pair in ((self.all_meet, self.with_baseline), (self.all_pairs, self.part)):
             group = QButtonGroup(self)
             for button in pair:
@@ -149,12 +146,9 @@ class OutputsDialog(ReadingOrder, QDialog):
             button.toggled.connect(self._show_count)
         self.count.valueChanged.connect(self._show_count)
         self.baseline.currentIndexChanged.connect(self._show_count)
-        self.buttons.accepted.connect(self._save)
-        self.buttons.rejected.connect(self.reject)
 
     # The files
 
-    @Slot()
     def ask_files(self) -> None:
         kept = self._workspace.state.text(_FOLDER)
         let_choose_several(self, "Model outputs", kept, DATASETS, self.add)
@@ -165,19 +159,16 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]
         self._look()
 
-    @Slot()
     def _remove(self) -> None:
         gone = {index.row() for index in self.files.selectedIndexes()}
         self.paths = [path for place, path in enumerate(self.paths) if place not in gone]
         self._look()
 
-    @Slot()
     def _look_anew(self) -> None:
         if self.columns.isModified():
             self.columns.setModified(False)
             self._look()
 
-    @Slot()
     def _look(self) -> None:
         """Read the files as they are chosen now."""
         self.files.clear()
@@ -194,27 +185,20 @@ class OutputsDialog(ReadingOrder, QDialog):
             dataset_jobs.match_files(tuple(self.paths), self.columns.text(), self.instructions.path)
         )
 
-    @Slot(object)
     def _show(self, found: FoundOutputs | None) -> None:
         self.found = found
         self.sheet.show_sheet(found.sheet if found else None)
         self.choice.setVisible(found is not None)
-        with QSignalBlocker(self.baseline):
-            before = self.baseline.currentData()
-            self.baseline.clear()
-            for candidate in found.matched.candidates if found else ():
-                self.baseline.addItem(one_line(candidate), candidate)
-            self.baseline.setCurrentIndex(max(self.baseline.findData(before), 0))
+        candidates = found.matched.candidates if found else ()
+        self.baseline.offer([(one_line(each), each) for each in candidates], self.baseline.currentData())
         self._show_buttons()
         if found is not None:
             self._show_count()
 
-    @Slot()
     def _show_buttons(self) -> None:
         self.remove_button.setEnabled(bool(self.files.selectedIndexes()))
         self.save.setEnabled(self.found is not None and not self._writing)
 
-    @Slot()
     def _show_count(self) -> None:
         self.baseline.setEnabled(self.with_baseline.isChecked())
         set_tip(self.baseline, str(self.baseline.currentData() or ""))
@@ -233,7 +217,6 @@ class OutputsDialog(ReadingOrder, QDialog):
 
     # The dataset
 
-    @Slot()
     def _save(self) -> None:
         if self.found is None:
             return
@@ -251,12 +234,10 @@ class OutputsDialog(ReadingOrder, QDialog):
         task.finished.connect(self.accept)
         task.failed.connect(self._fail_to_write)
 
-    @Slot(object)
     def _fail_to_write(self, error: EngineError) -> None:
         self._writing = False
         self._refuse(error)
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._say("\n".join(problem_of(error)), "warning")
         if self.found is None:  # where the hint may be

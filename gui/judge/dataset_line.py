@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import Setting
@@ -13,7 +13,7 @@ from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED, ItemSample, StoppingRule
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox, SpinBox
-from gui.widgets.foreign_text import one_line, set_tip, tip
+from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.notice import FIELDS
 
 if TYPE_CHECKING:
@@ -44,12 +44,8 @@ class UntilChoice(QWidget):
         super().__init__()
         self._which = ComboBox()
         labels.name(self._which, "How long to judge", _EARLY)
-        for text, which in (("To the end", _END), ("Until interval width is at most", _WIDTH)):
-            self._which.addItem(text, which)
-        self._width = SpinBox()
-        self._width.setRange(1, _LARGEST_WIDTH)
-        self._width.setValue(_DEFAULT_WIDTH)
-        self._width.setSuffix(" points")
+        self._which.offer([("To the end", _END), ("Until interval width is at most", _WIDTH)])
+        self._width = SpinBox(minimum=1, maximum=_LARGEST_WIDTH, value=_DEFAULT_WIDTH, suffix=" points")
         of = "Of each candidate's win rate, or of how often A wins; 10 points are plus and minus 5."
         labels.name(self._width, "Width of the intervals", of)
         labels.in_row(self._which, self._width, labels.STRETCH, on=self)
@@ -67,7 +63,7 @@ class UntilChoice(QWidget):
         if until is not None and until.width is not None:
             self._width.setValue(round(until.width))
         which = _END if until is None else _SURE if until.width is None else _WIDTH
-        self._which.setCurrentIndex(max(0, self._which.findData(which)))
+        self._which.choose(which)
 
     def offer(self, names_candidates: bool) -> None:
         before = self.until
@@ -79,7 +75,6 @@ class UntilChoice(QWidget):
         if self.until != before:
             self.changed.emit()
 
-    @Slot()
     def _follow_which(self) -> None:
         self._width.setVisible(self._which.currentData() == _WIDTH)
 
@@ -125,9 +120,9 @@ class ItemChoice(QWidget):
                 self._seed.setValue(sample.seed)
                 if sample.by:
                     self._offer(sample.by)
-                    self._column.setCurrentIndex(self._column.findData(sample.by))
+                    self._column.choose(sample.by)
             which = _ALL if count is None else _FIRST if sample is None else _EVEN if sample.by else _RANDOM
-            self._which.setCurrentIndex(self._which.findData(which))
+            self._which.choose(which)
         self._follow_which()
 
     def show_dataset(self, items: int, columns: Sequence[str]) -> None:
@@ -136,31 +131,22 @@ class ItemChoice(QWidget):
         if self._fresh and items:
             self._fresh = False
             self._number.setValue(_DEFAULT_PART)
-        chosen = self._column.currentData()
+        self._column.offer(map(_entry, columns), self._column.currentData())
         with QSignalBlocker(self):
-            self._column.clear()
-            for column in columns:
-                self._offer(column)
-            self._column.setCurrentIndex(max(0, self._column.findData(chosen)))
             self._offer_even()
         self._follow_which()
 
     def _make_fields(self) -> None:
         self._which = ComboBox()
         labels.name(self._which, "Which items to judge")
-        for which, text in enumerate(("All items", "Only the first", FIELDS[Setting.SAMPLE])):
-            self._which.addItem(text, which)
-        self._number = SpinBox()
-        self._number.setRange(1, 1)
-        self._number.setGroupSeparatorShown(True)
-        self._number.setSuffix(" items")
+        ways = {"All items": _ALL, "Only the first": _FIRST, FIELDS[Setting.SAMPLE]: _RANDOM}
+        self._which.offer(ways.items())
+        self._number = SpinBox(minimum=1, maximum=1, showGroupSeparator=True, suffix=" items")
         labels.name(self._number, "How many items to judge")
         self._column = ComboBox()
         labels.narrow(self._column, letters=20)
         labels.name(self._column, "The column over whose values items are drawn evenly")
-        self._seed = SpinBox()
-        self._seed.setRange(0, LARGEST_SEED)
-        self._seed.setValue(DEFAULT_SEED)
+        self._seed = SpinBox(maximum=LARGEST_SEED, value=DEFAULT_SEED)
         again = "The same seed draws the same items; another one draws others."
         labels.name(self._seed, "Seed of the draw", again)
         self._seed_field = labels.as_row(labels.label("Seed of the draw", wrap=False), self._seed)
@@ -171,21 +157,23 @@ class ItemChoice(QWidget):
 
     def _offer(self, column: str) -> None:
         if self._column.findData(column) < 0:
-            human = column.endswith(_LABEL)
-            title = f"human label: {words(column.removesuffix(_LABEL))}" if human else column
-            self._column.addItem(visible(clipped(title)), column)
-            self._column.setItemData(self._column.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
+            self._column.add(*_entry(column))
         self._offer_even()
 
     def _offer_even(self) -> None:
         _let_offer(self._which, _EVEN, "Evenly over a column", _EVEN, self._column.count() > 0)
 
-    @Slot()
     def _follow_which(self) -> None:
         which = self._which.currentData()
         self._number.setVisible(which != _ALL)
         self._seed_field.setVisible(which in (_RANDOM, _EVEN))
         self._column.setVisible(which == _EVEN)
+
+
+def _entry(column: str) -> tuple[str, str, str]:
+    human = column.endswith(_LABEL)
+    title = f"human label: {words(column.removesuffix(_LABEL))}" if human else column
+    return visible(clipped(title)), column, title
 
 
 _IDS_SHOWN, _IDS_IN_TIP = 3, 50

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.column_map import ColumnMap
@@ -68,7 +68,12 @@ class TuneDialog(TaskDialog):
         self._workspace, self._setup, self._dataset = workspace, setup, workspace.dataset
         self.found: run_jobs.FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
-        self.minutes, self.items, self.methods = DoubleSpinBox(), SpinBox(), ComboBox()
+        longest = 7 * 24 * 60
+        self.minutes = DoubleSpinBox(
+            minimum=1, maximum=longest, decimals=0, value=_DEFAULT_MINUTES, suffix=" min"
+        )
+        self.items = SpinBox(maximum=100_000, specialValueText="as many as the time allows")
+        self.methods = ComboBox()
         threads, take, follow = workspace.threads, self._take, self._follow
         self.task = TaskPanel(threads, ThreadName.MODEL, self, take, follow=follow, failed=self.notice)
         self.task.busy_changed.connect(self._follow_busy)
@@ -85,13 +90,7 @@ class TuneDialog(TaskDialog):
         self.begin(run_jobs.find(asked, self._workspace.store_path, self._dataset), "Reading the files …")
 
     def _asked(self) -> QWidget:
-        self.minutes.setRange(1, 7 * 24 * 60)
-        self.minutes.setDecimals(0)
-        self.minutes.setValue(_DEFAULT_MINUTES)
-        self.minutes.setSuffix(" min")
         labels.name(self.minutes, "How long it may take", "The search can be resumed later with more time.")
-        self.items.setRange(0, 100_000)
-        self.items.setSpecialValueText("as many as the time allows")
         labels.name(self.items, "How many items are judged at most", "A random sample, drawn by instruction.")
         self.methods.addItems(list(_METHODS))
         long = "Chain of thought takes many times as long as all others."
@@ -103,7 +102,6 @@ class TuneDialog(TaskDialog):
         second = labels.in_row(tried, self.methods, labels.STRETCH)
         return labels.panel(title, labels.hint(_WHAT), first, second, labels.hint(_KEPT))
 
-    @Slot()
     def _enable(self) -> None:
         busy, labelled = self.task.busy, self._dataset is not None and bool(self._dataset.criteria)
         for field in (self.minutes, self.items, self.methods):
@@ -113,7 +111,6 @@ class TuneDialog(TaskDialog):
         if not labelled:
             labels.show_text(self.outcome, _NO_DATASET if self._dataset is None else _NO_LABELS)
 
-    @Slot(object)
     def _follow(self, event: object) -> None:
         done = ""
         if isinstance(event, ItemJudged):
@@ -128,22 +125,18 @@ class TuneDialog(TaskDialog):
         done = done or f"{counted(self._judged, 'item', 'items')} judged"
         self.task.line.go_on(f"{self._stage}: {done} …", round(100 * self._part), 100)
 
-    @Slot()
     def _follow_busy(self) -> None:
         if not self.task.busy:
             self._workspace.refresh_runs()
         self._enable()
 
-    @Slot(object)
     def _take(self, found: run_jobs.FoundSettings) -> None:
         self.found = found
         self.show_outcome(f"Judge configuration saved: {found.path}", found.sheet)
 
-    @Slot()
     def _tell_stopped(self) -> None:
         labels.show_text(self.outcome, "Stopped. Judged items are saved: “Find” resumes the search.")
 
-    @Slot()
     def _use(self) -> None:
         if self.found is not None:
             self.wanted.emit(self.found.path)
@@ -217,7 +210,6 @@ class JudgePage(Page):
         if self.control.running:
             self.workspace.note.emit("The chosen items can be judged when the current run has ended.")
 
-    @Slot()
     def run(self) -> None:
         """Run, or resume; a run that is complete is not judged again: only its button does that."""
         plan = self.plan_panel.plan
@@ -226,7 +218,6 @@ class JudgePage(Page):
         else:
             self.workspace.note.emit(f"{plan.forecast.stored.capitalize()}; press Judge again for a new run.")
 
-    @Slot()
     def audit(self) -> None:
         setup, dataset = self.wanted(fresh=False), self.workspace.dataset
         if setup is not None and dataset is not None:
@@ -306,30 +297,23 @@ class JudgePage(Page):
 
     # Recipes
 
-    @Slot()
     def _find_best(self) -> None:
         if self._best is None:
             self._best = TuneDialog(self.workspace, self.setup(), self)
             self._best.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             self._best.wanted.connect(self.use_recipe)
-            self._best.finished.connect(self._forget_best)
+            self._best.finished.connect(lambda: setattr(self, "_best", None))
         self._best.show()
         self._best.raise_()
         self._best.activateWindow()
-
-    @Slot()
-    def _forget_best(self) -> None:
-        self._best = None
 
     @property
     def searching(self) -> bool:
         return self._best is not None and self._best.task.busy
 
-    @Slot(object)
     def use_recipe(self, path: Path) -> None:
         self._recipes.start(run_jobs.open_recipe(path, self.setup()))
 
-    @Slot(object)
     def _use_settings(self, setup: RunSetup) -> None:
         self.settings.show_setup(setup)
         if setup.model_path != self.picker.path:
@@ -340,7 +324,6 @@ class JudgePage(Page):
 
     # The plan
 
-    @Slot()
     def _change(self) -> None:
         setup = self.setup()
         if self._awake:
@@ -348,7 +331,6 @@ class JudgePage(Page):
         self.picker.set_request(ModelRequest.of(setup, self.settings.advanced.device.known))
         self._plan_soon()
 
-    @Slot()
     def _show_dataset(self) -> None:
         dataset = self.workspace.dataset
         path = dataset.path if dataset else None
@@ -382,7 +364,6 @@ class JudgePage(Page):
         # In the order of the file; with those that it lacks by now, of which the plan tells.
         self.dataset_line.set_ids(() if whole else there if len(there) == len(ids) else ids)
 
-    @Slot(object)
     def _show_loading(self, loading: Loading | None) -> None:
         begins_or_ends = (loading is not None) != self._reading
         self._reading = loading is not None
@@ -404,18 +385,15 @@ class JudgePage(Page):
             self.plan_panel.want(setup, dataset)
         self._show_buttons()
 
-    @Slot()
     def _show_first_steps(self) -> None:
         # They are for those who have not judged anything yet.
         closed = bool(self.workspace.state.text(_STEPS_CLOSED))
         self.first_steps.setVisible(not closed and (self.control.running or not self.workspace.runs))
 
-    @Slot()
     def _close_first_steps(self) -> None:
         self.workspace.state.set_text(_STEPS_CLOSED, "yes")
         self.first_steps.hide()
 
-    @Slot()
     def _follow_trial(self) -> None:
         # Another device may compute from now on, at a speed that is known.
         self.picker.set_request(ModelRequest.of(self.setup(), self.settings.advanced.device.known), anew=True)
@@ -442,7 +420,6 @@ class JudgePage(Page):
         box.deleteLater()
         return box.clickedButton() is anyway
 
-    @Slot()
     def _follow_start(self) -> None:
         self.plan_panel.drop()
         self.plan_panel.hide()
@@ -451,19 +428,16 @@ class JudgePage(Page):
             self.run_panel.begin(setup.criteria, f"{setup.dataset_in_words}, {setup.model_path.name}")
         self._follow()
 
-    @Slot()
     def _follow(self) -> None:
         self.run_panel.follow(self.control.progress)
         self._show_buttons()
 
-    @Slot(object)
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
         self.run_panel.end(how, self.control.progress)
         self._close_first_steps()
         self.plan_panel.show()
         self._plan_soon()
 
-    @Slot()
     def _show_buttons(self) -> None:
         running, planned = self.control.running, self.plan_panel.plan
         complete = planned is not None and planned.forecast.complete
@@ -481,32 +455,27 @@ class JudgePage(Page):
         self.results_button.setVisible(complete and not running)
         self.run_panel.offer_results(not complete)
 
-    @Slot()
     def _show_results(self) -> None:
         plan = self.plan_panel.plan
         if plan is not None and plan.forecast.run_id is not None:
             self.workspace.show_run(plan.forecast.run_id)
 
-    @Slot(object)
     def _show_run(self, page: PageName) -> None:
         progress, run = self.control.progress, self.workspace.run
         if progress is not None and (run is None or run.id != progress.run_id):
             self.workspace.open_run(progress.run_id)
         self.workspace.page_wanted.emit(page)
 
-    @Slot(object)
     def _want_item(self, key: JudgmentKey) -> None:
         if self.control.progress is not None:
             self.workspace.open_in_review(self.control.progress.run_id, key, anew=self.control.running)
 
-    @Slot()
     def _follow_open_run(self) -> None:
         # Of the run that was judged here all is known now: its health too, with what was judged before.
         run, progress = self.workspace.run, None if self.control.running else self.control.progress
         if run is not None and progress is not None and run.id == progress.run_id:
             self.run_panel.show_health(run.health)
 
-    @Slot(object)
     def resume(self, setup: RunSetup) -> None:
         self.settings.show_setup(setup)
         self.picker.choose_file(setup.model_path)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from engine.core.errors import EngineError
@@ -16,7 +16,7 @@ from gui.judge.run_control import RunControl
 from gui.judge.run_jobs import Planned
 from gui.models.model_table import FIT_ROLES
 from gui.widgets import labels
-from gui.widgets.actions import BusyLine
+from gui.widgets.actions import BusyLine, timer
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.notice import Notice
@@ -56,8 +56,7 @@ class PlanPanel(QWidget):
         self._wanted: tuple[RunSetup, Dataset] | None = None
         self.plan: Planned | None = None
         self._context: int | None = None
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self.make)
+        self._rest = timer(self, _REST_MS, self.make)
 
         threads, model = workspace.threads, ThreadName.MODEL
         take, follow, fail = self._take, self._show_work, self._fail
@@ -106,7 +105,6 @@ class PlanPanel(QWidget):
         self._timing.drop()
         self.plan = self._wanted = None
 
-    @Slot()
     def make(self) -> None:
         if self._wanted is not None:
             wanted, self.plan = self._wanted, None
@@ -117,7 +115,6 @@ class PlanPanel(QWidget):
             self._busy.go_on(f"{WAITING if waits else 'Making a plan'} …")
             self._planning.start(run_jobs.plan(self._workspace.store_path, *wanted))
 
-    @Slot()
     def time_anew(self) -> None:
         # Make the plan again where its time may come from the speed of the model file: that is new.
         made = self.plan.forecast if self.plan is not None else None
@@ -137,7 +134,6 @@ class PlanPanel(QWidget):
         if self.plan is not None and self._wanted is not None:
             self._timing.start(run_jobs.time_first(self.plan, self._wanted[1]))
 
-    @Slot(object)
     def _take(self, found: "Planned | Forecast") -> None:
         """A plan, or the forecast of the plan that is shown with its time."""
         if isinstance(found, Planned):
@@ -146,7 +142,6 @@ class PlanPanel(QWidget):
             self.plan = replace(self.plan, forecast=found)
         self._show_plan()
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self.plan = None
         self._reset()
@@ -154,7 +149,6 @@ class PlanPanel(QWidget):
         self._again.show()
         self.planned.emit()
 
-    @Slot()
     def _show_stopped(self) -> None:
         self._show_none("The plan is not complete. A run can start without it.")
         self._again.show()
@@ -169,7 +163,6 @@ class PlanPanel(QWidget):
             widget.hide()
         self._busy.begin("A plan follows …")
 
-    @Slot(object)
     def _show_work(self, event: Preparing | FilesRead | MeasureProgress) -> None:
         if not self._busy.isVisibleTo(self):
             for widget in self._outcomes:
@@ -181,7 +174,6 @@ class PlanPanel(QWidget):
         elif isinstance(event, Preparing):
             self._busy.go_on(f"{event.what} …")
 
-    @Slot()
     def _show_plan(self) -> None:
         if (planned := self.plan) is None:
             return
@@ -277,7 +269,6 @@ class ResumeBanner(QFrame):
         self.setVisible(self._offered is not None)
         self._say()
 
-    @Slot()
     def _say(self) -> None:
         if self._offered is None:
             return
@@ -290,7 +281,6 @@ class ResumeBanner(QFrame):
         set_tip(self._text, whole if len(whole) > _LONGEST_NAME else "")
         self.setAccessibleName(text)
 
-    @Slot()
     def _queue(self) -> None:
         # The queue remembers this one from now on; the one that was begun before it is offered.
         self.queue_wanted.emit(self._offered)
@@ -298,22 +288,18 @@ class ResumeBanner(QFrame):
         self._which = "An earlier run"
         self._offer()
 
-    @Slot()
     def _dismiss(self) -> None:
         self._control.forget_unfinished()
         self._withdraw()
 
-    @Slot(object)
     def _follow_deletion(self, run_ids: Sequence[int]) -> None:
         if self._offered is not None and self._offered.resumes in run_ids:
             self._withdraw()
 
-    @Slot()
     def _withdraw(self) -> None:
         self._offered, self._which = None, "The last run"
         self.hide()
 
-    @Slot(object)
     def _follow_end(self, how: RunEnded | EngineError | None) -> None:
         asked, last = self._control.setup, self._control.unfinished
         number = last.resumes if last is not None else None

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent, QStandardItemModel
 from PySide6.QtWidgets import QWidget
 
@@ -20,10 +20,10 @@ from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
 from gui.widgets.fields import ComboBox, FlowLayout
 from gui.widgets.files import ask_source
-from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import HelpMark
-from gui.widgets.labels import STRETCH, as_column, button, in_column, in_row, name, narrow
+from gui.widgets.labels import STRETCH, as_column, button, in_column, in_row, name, narrow, open_dialog
 from gui.widgets.notice import problem_of
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -83,7 +83,6 @@ class RubricChoice(QWidget):
 
     # What is chosen
 
-    @Slot()
     def _choose(self) -> None:
         chosen = self.field.currentData()
         if isinstance(chosen, RubricFile) and chosen.rubric is not None:
@@ -91,7 +90,6 @@ class RubricChoice(QWidget):
         elif isinstance(chosen, Rubric):
             self._current.choose(chosen)
 
-    @Slot()
     def open_file(self) -> None:
         folder = self._current.path.parent if self._current.path else rubrics_folder()
         path = ask_source(self, "Open rubric", folder, KIND)
@@ -101,7 +99,6 @@ class RubricChoice(QWidget):
     def open_named(self, path: Path) -> None:
         self._opening.start(prompt_jobs.read_rubric(path))
 
-    @Slot(object)
     def _take_opened(self, file: RubricFile) -> None:
         if file.path.parent != rubrics_folder():
             self._current.remember(file.path)
@@ -109,12 +106,10 @@ class RubricChoice(QWidget):
             self._current.choose(file.rubric, file.path)
             self.look()
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._fill()
         self._workspace.problem.emit(error)
 
-    @Slot(object)
     def _take_found(self, found: RubricsFound) -> None:
         # Show what there is; where the user's file was changed since it was chosen, that is what counts.
         self._found = found
@@ -129,16 +124,13 @@ class RubricChoice(QWidget):
 
     # Editing
 
-    @Slot()
     def edit(self) -> None:
         # One that comes with the program becomes a copy once it is saved.
         self._open(RubricRequest(EditedRubric.of(self._current.rubric), self._file()))
 
-    @Slot()
     def make(self) -> None:
         self._open(RubricRequest(EditedRubric()))
 
-    @Slot()
     def duplicate(self) -> None:
         written = EditedRubric.of(self._current.rubric)
         self._open(RubricRequest(replace(written, name=f"{written.name} (copy)")))
@@ -147,18 +139,12 @@ class RubricChoice(QWidget):
         space = self._workspace
         request = replace(request, dataset=space.dataset, model=self._described().model_path)
         self.dialog = RubricDialog(space, request, self.window())
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.saved.connect(self._take_opened)
-        self.dialog.finished.connect(self._let_go)
-        self.dialog.open()
-
-    @Slot()
-    def _let_go(self) -> None:
-        self.dialog = None  # which holds a dataset
+        self.dialog.finished.connect(lambda: setattr(self, "dialog", None))  # which holds a dataset
+        open_dialog(self.dialog)
 
     # What the open dataset has labels on
 
-    @Slot()
     def _take_offer(self) -> None:
         dataset = self._workspace.dataset
         if self._offered is not None:
@@ -167,12 +153,10 @@ class RubricChoice(QWidget):
         elif dataset is not None:
             self._drafting.start(prompt_jobs.draft_of(dataset.label_names, dataset.path.stem))
 
-    @Slot(object)
     def _take_draft(self, draft: Rubric | None) -> None:
         if draft is not None:
             self._open(RubricRequest(EditedRubric.of(draft)))
 
-    @Slot()
     def _show_offer(self) -> None:
         dataset = self._workspace.dataset
         own = _own_criteria(dataset) if dataset is not None else []
@@ -197,7 +181,6 @@ class RubricChoice(QWidget):
 
     # Showing
 
-    @Slot()
     def _show(self) -> None:
         if (whole := self._whole()) is not None:
             self._current.choose(*whole)  # which is shown then
@@ -232,8 +215,7 @@ class RubricChoice(QWidget):
         set_tip(field, current.rubric.name)
 
     def _add(self, text: str, data: object, what: str) -> None:
-        self.field.addItem(one_line(short_name(text)), data)
-        self.field.setItemData(self.field.count() - 1, tip(what), Qt.ItemDataRole.ToolTipRole)
+        self.field.add(one_line(short_name(text)), data, what)
 
     def _whole(self) -> tuple[Rubric, Path | None] | None:
         # What is offered, of which the current rubric is some, as that of a run may be.

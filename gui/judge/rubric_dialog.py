@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QMessageBox, QTabWidget, QWidget
 
@@ -20,6 +20,7 @@ from gui.judge import prompt_jobs, rubric_edit
 from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest, RubricFile
 from gui.judge.rubric_tabs import CriteriaTab, WordingTab
 from gui.widgets import labels
+from gui.widgets.actions import timer
 from gui.widgets.fields import ComboBox, SpinBox
 from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line
@@ -47,17 +48,14 @@ class PreviewPanel(QWidget):
         super().__init__()
         self._draft, self._dataset, self._model = draft, request.dataset, request.model
         self._shown_of: tuple[int, Method | None, Order] | None = None
-        self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
-        for kind, text in KINDS.items():
-            self.kind.addItem(text, kind.value if kind else "")
-        for order, text in _ORDERS.items():
-            self.order.addItem(text, order.value)
+        last = min(len(self._dataset), _MOST) if self._dataset is not None else 1
+        self.kind, self.order = ComboBox(), ComboBox()
+        self.item = SpinBox(minimum=1, maximum=last, prefix="Item ", showGroupSeparator=True)
+        self.kind.offer([(text, kind.value if kind else "") for kind, text in KINDS.items()])
+        self.order.offer([(text, order.value) for order, text in _ORDERS.items()])
         labels.narrow(self.kind)
         labels.name(self.kind, "Question", "Which question of the criterion is shown")
         labels.name(self.order, "Order of the responses")
-        self.item.setRange(1, min(len(self._dataset), _MOST) if self._dataset is not None else 1)
-        self.item.setPrefix("Item ")
-        self.item.setGroupSeparatorShown(True)
         labels.name(self.item, "Item of the dataset that is asked about")
         self.item.setVisible(self._dataset is not None)
         self.kind.activated.connect(self.make)
@@ -74,8 +72,7 @@ class PreviewPanel(QWidget):
         self._where = sample if self._dataset is None else f"Of {short_name(self._dataset.name)}"
         parts = (self.of, (self.view, labels.STRETCH), self.said, self.note)
         labels.in_column(labels.heading("Preview"), above, *parts, on=self)
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self.make)
+        self._rest = timer(self, _REST_MS, self.make)
         take, fail = self._take, self._fail
         self._making = TaskPanel(threads, ThreadName.FILES, self, take, follow=take, failed=fail)
         draft.changed.connect(self._make_soon)
@@ -93,7 +90,6 @@ class PreviewPanel(QWidget):
         self._rest.stop()
         self._making.drop()
 
-    @Slot()
     def make(self) -> None:
         self._rest.stop()
         asked = self._draft.criterion
@@ -101,11 +97,9 @@ class PreviewPanel(QWidget):
         self.of.setText(one_line(of))
         self._making.start(prompt_jobs.preview(self.request, at_once=self.pane.prompt is None))
 
-    @Slot()
     def _make_soon(self) -> None:
         self._rest.start()
 
-    @Slot(object)
     def _take(self, made: PreviewedPrompt) -> None:
         before = self.pane.prompt
         same = (self._draft.place, self.request.kind, self.request.order)
@@ -121,7 +115,6 @@ class PreviewPanel(QWidget):
         self.said.setText(visible(f"{self._where}{form}"))
         self._tell(made.note)
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._tell(" ".join(problem_of(error)))
 
@@ -237,7 +230,6 @@ class RubricDialog(QDialog):
     def _write(self, key: str, value: Any) -> None:
         self.draft.write(replace(self.draft.rubric, **{key: value}))
 
-    @Slot()
     def _show(self) -> None:
         rubric, problems = self.draft.rubric, self.draft.problems
         for key in ("name", "source", "tie_threshold"):
@@ -268,7 +260,6 @@ class RubricDialog(QDialog):
         criterion = self.draft.rubric.criteria[at.place]
         return f"Criterion {at.place + 1} ({short_name(criterion.title)}), {at.field}"
 
-    @Slot()
     def _go_to_problem(self) -> None:
         at = next(iter(self.draft.problems), None)
         if at is None:
@@ -284,14 +275,12 @@ class RubricDialog(QDialog):
 
     # Files
 
-    @Slot()
     def save(self) -> None:
         if self.path is None:
             self.save_as()
         elif not self.draft.problems:
             self._write_file(self.path, self.draft.rubric.rubric(), self._digest)
 
-    @Slot()
     def save_as(self) -> None:
         if self.draft.problems:
             return
@@ -310,7 +299,6 @@ class RubricDialog(QDialog):
         self._looking.drop()
         self._writing.start(prompt_jobs.write_rubric(path, rubric, digest))
 
-    @Slot(object)
     def _take_written(self, written: RubricFile | None) -> None:
         if written is not None:
             self.path = written.path
@@ -335,7 +323,6 @@ class RubricDialog(QDialog):
         box.deleteLater()
         return box.clickedButton() is anyway
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._closes = False
         self.reload_button.hide()
@@ -345,7 +332,6 @@ class RubricDialog(QDialog):
         if self.path is not None and not self._writing.busy:
             self._looking.start(prompt_jobs.look_at(self.path))
 
-    @Slot(object)
     def _take_look(self, digest: str) -> None:
         if digest in ("", self._told):
             return
@@ -356,12 +342,10 @@ class RubricDialog(QDialog):
             "Read it again to see its current content without your changes; or save: you are asked first.",
         )
 
-    @Slot()
     def _read_again(self) -> None:
         if self.path is not None:
             self._reading.start(prompt_jobs.read_rubric(self.path))
 
-    @Slot(object)
     def _take_read(self, file: RubricFile) -> None:
         self._keep(file)
         self.draft.write(self._kept)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
-from PySide6.QtCore import QMimeData, QObject, QSignalBlocker, QSize, Signal, Slot
+from PySide6.QtCore import QMimeData, QObject, QSignalBlocker, QSize, Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from engine.core.codec import plain
@@ -60,7 +60,6 @@ class TextField(QPlainTextEdit):
         # Take the text of what is pasted, with plain spaces for those that a rubric refuses.
         self.insertPlainText(source.text().replace("\u00a0", " ").replace("\t", " "))
 
-    @Slot()
     def _tell(self) -> None:
         self.written.emit(self.toPlainText())
 
@@ -71,8 +70,7 @@ class LineField(QLineEdit):
     written = Signal(str)
 
     def __init__(self, accessible: str, what: str = "", longest: int = 4000) -> None:
-        super().__init__()
-        self.setMaxLength(longest)
+        super().__init__(maxLength=longest)
         name(self, accessible, what)
         self.textEdited.connect(self.written)
 
@@ -88,10 +86,7 @@ class NumberField(DoubleSpinBox):
     written = Signal(float)
 
     def __init__(self, accessible: str, what: str, highest: float, step: float) -> None:
-        super().__init__()
-        self.setDecimals(3)
-        self.setRange(0, highest)
-        self.setSingleStep(step)
+        super().__init__(decimals=3, maximum=highest, singleStep=step)
         name(self, accessible, what)
         self.valueChanged.connect(self.written)
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import counted, words
@@ -35,7 +35,7 @@ class CriteriaTable(HeadedModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
-        self._criteria: Sequence[rubric_edit.EditedCriterion] = ()
+        self._shown: Sequence[rubric_edit.EditedCriterion] = ()
         self._problems: Mapping[int, str] = {}
 
     def show_criteria(
@@ -43,20 +43,14 @@ class CriteriaTable(HeadedModel):
     ) -> None:
         """Show these criteria; views keep their place where there are as many as before."""
         wrong = {at.place: problem for at, problem in reversed([*problems.items()])}
-        same = len(criteria) == len(self._criteria)
-        if not same:
-            self.beginResetModel()
-        self._criteria, self._problems = tuple(criteria), wrong
-        if same:
-            self._tell_changed(0, len(criteria) - 1)
-        else:
-            self.endResetModel()
+        with self._changing(alike=len(criteria) == len(self._shown)):
+            self._shown, self._problems = tuple(criteria), wrong
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
         row, column = index.row(), index.column()
-        text = self._text(self._criteria[row], column)
+        text = self._text(self._shown[row], column)
         problem = self._problems.get(row, "") if column == NAME else ""
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{WRONG} {one_line(text)}" if problem else one_line(text)
@@ -65,9 +59,6 @@ class CriteriaTable(HeadedModel):
         if role == Qt.ItemDataRole.AccessibleTextRole and problem:
             return f"{one_line(text)}: {problem}"
         return super().data(index, role)
-
-    def _count_rows(self) -> int:
-        return len(self._criteria)
 
     def _text(self, criterion: rubric_edit.EditedCriterion, column: int) -> str:
         if column == NAME:
@@ -146,7 +137,6 @@ class CriteriaTab(QWidget):
         else:
             self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot()
     def add(self) -> None:
         if self._draft.can_add:
             self._draft.add()
@@ -185,19 +175,16 @@ class CriteriaTab(QWidget):
 
     # Following
 
-    @Slot(QModelIndex)
     def _choose(self, index: QModelIndex) -> None:
         if index.isValid():
             self._draft.choose(index.row())
 
-    @Slot()
     def _show(self) -> None:
         draft = self._draft
         self.table.show_criteria(draft.rubric.criteria, draft.problems)
         labels.show_text(self._none, draft.problems.get(FieldPlace(rubric_edit.RUBRIC, "criteria"), ""))
         self._show_place()
 
-    @Slot()
     def _show_place(self) -> None:
         draft, there = self._draft, self._draft.criterion is not None
         if self.view.currentIndex().row() != draft.place:
@@ -293,12 +280,10 @@ class WordingTab(QWidget):
         self._write(part, _DEFAULT[part])
         self.fields[part].setFocus(Qt.FocusReason.OtherFocusReason)  # its button cannot have it any more
 
-    @Slot()
     def _reset(self) -> None:
         self._draft.write(replace(self._draft.rubric, wording=dict(_DEFAULT)))
         self.fields["system"].setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot()
     def _show(self) -> None:
         wording, problems = self._draft.rubric.wording, self._draft.problems
         own = [part for part in WORDING_PARTS if wording[part] != _DEFAULT[part]]

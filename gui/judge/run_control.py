@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.core import events
 from engine.core.errors import EngineError, SetupError
 from engine.core.health import NOT_LOOKED_AT, Health
+from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model, is_there
 from gui.judge import run_jobs
@@ -16,9 +17,6 @@ from gui.models.model_jobs import Computing
 from gui.workspace.open_run import UnderWay
 from gui.workspace.threads import WAITING, Task, ThreadName
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 
 def default_setup() -> RunSetup:
@@ -88,7 +86,7 @@ class RunControl(QObject):
         number = run_id if isinstance(run_id, int) else None
         return replace(RunSetup.of_json(setup, default_setup()), resumes=number)
 
-    def going_on_with(self, run: "StoredRun") -> RunSetup:
+    def going_on_with(self, run: StoredRun) -> RunSetup:
         """What goes on with a run: as it was asked for here, else by the store. SetupError where none can."""
         kept = next((entry.get("setup") for entry in self._kept() if entry.get("run") == run.id), None)
         if isinstance(kept, dict) and not run.why_over:
@@ -105,7 +103,6 @@ class RunControl(QObject):
         """Offer it no more; the one that was begun before it, where that is not complete, comes next."""
         self._keep(self._kept()[:-1])
 
-    @Slot(object)
     def forget_runs(self, run_ids: Sequence[int]) -> None:
         self._keep([entry for entry in self._kept() if entry.get("run") not in run_ids])
 
@@ -142,7 +139,6 @@ class RunControl(QObject):
         space.failures.end(self)
         self.started.emit()
 
-    @Slot()
     def stop(self) -> None:
         """Ask the run to stop; `ended` tells when it has, which takes a second at most."""
         if self._task is None or self.stopping:
@@ -156,7 +152,6 @@ class RunControl(QObject):
             self._task.abandon()
             self._end()
 
-    @Slot()
     def stop_soon(self) -> None:
         """Ask the run to stop after the items that are judged now, so that nothing of them is lost."""
         if self._task is not None and self.progress is not None and not self.stopping:
@@ -165,7 +160,6 @@ class RunControl(QObject):
             self.progressed.emit()
             self.ending_asked.emit()
 
-    @Slot(object)
     def _hear(self, event: object) -> None:
         self._follower.follow(event)
         match event:
@@ -189,8 +183,6 @@ class RunControl(QObject):
             self._keep([*self._others(event.run_id), kept])
         self._workspace.refresh_runs()
 
-    @Slot()
-    @Slot(object)
     def _end(self, how: events.RunEnded | EngineError | None = None) -> None:
         self._tick.stop()
         self._follower.end()
@@ -207,7 +199,6 @@ class RunControl(QObject):
         if isinstance(how, EngineError):
             self._workspace.failures.fail(self, how)
 
-    @Slot()
     def _tell_workspace(self) -> None:
         far = self.progress if self.running else None
         self._workspace.tell_judging(UnderWay(far.run_id, far.judged, far.items) if far else None)

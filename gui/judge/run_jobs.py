@@ -13,6 +13,7 @@ from engine.settings.run_setup import RunSetup
 from engine.system.paths import recipes_folder, text_of_path
 from gui.models.model_jobs import Computing, blamed, computing
 from gui.widgets.notice import IN_THE_WINDOW
+from gui.workspace.store_jobs import opened
 from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
@@ -80,11 +81,10 @@ def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path) -> boo
     """Whether what a plan is to answer is clear by what its run has judged."""
     from engine.ranking.stopping import UntilSignificant, told_of
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
 
     if run is None or not run.judged or not isinstance(made.question_plan, UntilSignificant):
         return False
-    with RunStore(store_path) as store:
+    with opened(store_path) as store:
         return told_of(made.question_plan, load_results(store, run.id).model_alone()).is_answered
 
 
@@ -112,12 +112,11 @@ def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Data
     """
     control.report(_READING)
     from engine.judging.work import judge_plan, judging_by
-    from engine.store.run_store import RunStore
 
     with worker(judge_plan, control) as judging:
         going_on = None
         if setup.resumes is not None:
-            with RunStore(store_path) as store:
+            with opened(store_path) as store:
                 going_on = store.run(setup.resumes)
         made = _prepared(setup, current, control, going_on).plan
         going_on = going_on or _run_of(made, setup, store_path)
@@ -133,11 +132,10 @@ def judge(control: JobControl, setup: RunSetup, store_path: Path, current: "Data
 def _run_of(made: "RunPlan", setup: RunSetup, store_path: Path) -> "StoredRun | None":
     """The run in the store that a plan would go on with; None for a fresh one, and without a store."""
     from engine.store.opening import has_store
-    from engine.store.run_store import RunStore
 
     if setup.fresh or not has_store(store_path):
         return None
-    with RunStore(store_path) as store:
+    with opened(store_path) as store:
         return store.find(made.identity().key)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QWidget
 
@@ -96,12 +96,11 @@ class LatestTableModel(HeadedModel):
         self._not_kept.setItalic(True)
 
     def begin(self, criteria: Sequence[str]) -> None:
-        self.beginResetModel()
-        self._criteria = tuple(criteria)
-        self._heads = (*_BEFORE, *(Head(words(name).capitalize()) for name in criteria), *_AFTER)
-        self._rows.clear()
-        self._previews.clear()
-        self.endResetModel()
+        with self._changing():
+            self._criteria = tuple(criteria)
+            self._heads = (*_BEFORE, *(Head(words(name).capitalize()) for name in criteria), *_AFTER)
+            self._rows.clear()
+            self._previews.clear()
 
     def use_palette(self, palette: QPalette) -> None:
         self._icons = {label: label_icon(label, palette) for label in LABEL_WORDS}
@@ -283,12 +282,10 @@ class RunPanel(QWidget):
         for widget in (self._bar, self._grid, self):
             widget.show()
 
-    @Slot(object)
     def add(self, event: ItemJudged) -> None:
         # Keep an item until the next `follow`, so that many at once cost little.
         self._waiting.append(event)
 
-    @Slot(object)
     def preview(self, event: LabelsRead | Drafted) -> None:
         if isinstance(event, Drafted):
             self.group.show_draft(event)
@@ -362,7 +359,6 @@ class RunPanel(QWidget):
         self._result.setText(visible(text))
         labels.set_role(self._result, role)
 
-    @Slot(object)
     def show_health(self, health: Health) -> None:
         self._seen = health
         self._health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
@@ -411,7 +407,6 @@ class RunPanel(QWidget):
         self._before = (above, self._figures[caption])  # the last one
         return widget
 
-    @Slot(QModelIndex)
     def _ask_for_item(self, index: QModelIndex) -> None:
         if not self.table.is_preview(index.row()):  # else the store does not hold it yet
             criterion = self.table.criterion(index.column())

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QSizePolicy, QWidget
 
 from engine.core.column_map import ColumnMap
@@ -68,8 +68,7 @@ def _field(row: SettingRow, changed: Listener) -> QWidget:
     elif issubclass(row.kind, StrEnum):
         field = ComboBox()
         labels.narrow(field)
-        for member, words in row.choices.items():
-            field.addItem(words, member.value)
+        field.offer([(words, member.value) for member, words in row.choices.items()])
         field.currentIndexChanged.connect(changed)
     else:
         kind: Any = row.kind
@@ -88,7 +87,7 @@ def _show(row: SettingRow, field: Any, value: Any) -> None:
     if row.kind is bool:
         field.setChecked(value)
     elif issubclass(row.kind, StrEnum):
-        field.setCurrentIndex(field.findData(value.value))
+        field.choose(value.value)
     else:
         field.setValue(row.instead if value is None else value)
 
@@ -160,12 +159,10 @@ class MethodsPanel(QWidget):
         last = labels.hint("The label probabilities of all methods are averaged; Review shows each method.")
         return labels.as_column(*parts, self._reasoning_samples, last, margins=(18, 0, 0, 0), spacing=2)
 
-    @Slot(object)
     def _take(self, reasons: bool | None) -> None:
         self._reasons = reasons
         self._say()
 
-    @Slot()
     def _tell(self) -> None:
         if not self.signalsBlocked():
             self._say()
@@ -242,7 +239,6 @@ class AdvancedPanel(QWidget):
             values["second_order_below"] = None
         return replace(setup, device=self.device.request, **values)
 
-    @Slot()
     def _read_examples(self) -> None:
         # See that a file can be read, and by which columns, before a run is planned with it.
         if (path := self._examples.path) is not None:
@@ -251,11 +247,9 @@ class AdvancedPanel(QWidget):
             self._reading.drop()
             self._know_examples(None, None)
 
-    @Slot(object)
     def _take_examples(self, dataset: "Dataset") -> None:
         self._know_examples(dataset.path, dataset.columns)
 
-    @Slot(object)
     def _refuse_examples(self, error: EngineError) -> None:
         # The plan says what is wrong with the file; of one that was left, nothing else does.
         if self._examples.path == self._known_examples:
@@ -263,7 +257,6 @@ class AdvancedPanel(QWidget):
         else:
             self._know_examples(self._examples.path, None)
 
-    @Slot()
     def _leave_examples(self) -> None:
         # Nobody said which columns they have: those of before stay.
         self._examples.set_path(self._known_examples)
@@ -353,13 +346,11 @@ class SettingsPanel(QWidget):
         self._orders.currentIndexChanged.connect(self._tell)
         self.advanced.changed.connect(self._tell)
 
-    @Slot()
     def _show_defaults(self) -> None:
         # All but the rubric, which is no setting but what is asked, as at first.
         rubric = self._workspace.rubric.rubric
         self.show_setup(replace(default_setup(), rubric=rubric, criteria=rubric.names))
 
-    @Slot()
     def _follow_rubric(self) -> None:
         # Ask all criteria of another rubric; of one that was changed all but those that were left out.
         rubric, before = self._workspace.rubric.rubric, set(self.criteria.boxes)
@@ -367,7 +358,6 @@ class SettingsPanel(QWidget):
         self.criteria.show_rubric(rubric, set(rubric.names) - left_out)
         self._tell()
 
-    @Slot()
     def _tell(self) -> None:
         if self.signalsBlocked():
             return

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QWidget
 
 from engine.core.events import MeasureProgress, Preparing
@@ -63,7 +63,6 @@ class DeviceChoice(QWidget):
         self._remembering = TaskPanel(threads, ThreadName.SCAN, self, self._take_trial, failed=failures)
         model, take, follow = ThreadName.MODEL, self._take, self._follow
         self._trying = TaskPanel(threads, model, self, take, follow=follow, failed=failures)
-        self._trying.busy_changed.connect(self._follow_busy)
         self.field = ComboBox()
         narrow(self.field)
         name(self.field, "Compute device", _WHICH)
@@ -71,6 +70,7 @@ class DeviceChoice(QWidget):
         self.button = button("Try the GPU", self.try_devices, "Try the GPU with this model", _TRY)
         self.line = self._trying.line
         self.outcome = plain_label(role="hint")
+        self._trying.busy_changed.connect(self.outcome.setHidden)
         in_column(in_row((self.field, STRETCH), self.button), self.line, self.outcome, on=self)
         self._show()
 
@@ -91,19 +91,16 @@ class DeviceChoice(QWidget):
             self._remembering.start(model_jobs.remembered(path))
             self._show()
 
-    @Slot()
     def try_devices(self) -> None:
         if self._model is not None and not self._trying.busy:
             job = model_jobs.try_devices(self._model, self._threads_set())
             self._trying.begin(job, "Looking for GPUs …")
 
-    @Slot()
     def _choose(self) -> None:
         self.request = self.field.currentData() or None
         self._say()
         self.changed.emit()
 
-    @Slot(object)
     def _follow(self, event: object) -> None:
         if isinstance(event, Preparing):
             self._doing = event.what
@@ -111,12 +108,10 @@ class DeviceChoice(QWidget):
         elif isinstance(event, MeasureProgress):
             self.line.go_on(f"{self._doing} …", event.done, event.total)
 
-    @Slot(object)
     def _take_trial(self, trial: "DeviceTrial | None") -> None:
         self._trial = trial
         self._show()
 
-    @Slot(object)
     def _take(self, tried: DevicesTried) -> None:
         self._found = tried.found
         if tried.model == self._model and tried.trial is not None:
@@ -124,10 +119,6 @@ class DeviceChoice(QWidget):
             self._trial = tried.trial
         self._show()
         self.tried.emit()
-
-    @Slot(bool)
-    def _follow_busy(self, busy: bool) -> None:
-        self.outcome.setVisible(not busy)
 
     def _show(self) -> None:
         self._fill()

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QPushButton, QWidget
 
@@ -15,10 +15,10 @@ from engine.settings.rows import KvType
 from engine.system.paths import demo_model, home
 from gui.models import model_jobs, model_table
 from gui.models.model_jobs import Candidate, ModelRequest, SpeedsMeasured, Stamps
-from gui.widgets.actions import BusyLine
+from gui.widgets.actions import BusyLine, add_entry, timer
 from gui.widgets.fields import FlowLayout
 from gui.widgets.files import ask_folder, ask_source
-from gui.widgets.foreign_text import set_tip, tip
+from gui.widgets.foreign_text import set_tip
 from gui.widgets.label_mark import PillDelegate
 from gui.widgets.labels import STRETCH, button, heading, in_column, in_row, label, name, set_role
 from gui.widgets.notice import problem_of
@@ -82,7 +82,6 @@ class SearchedPlaces(QObject):
     def _show_button(self) -> None:
         self.button.setVisible(bool(self.files or self.folders))
 
-    @Slot()
     def _fill(self) -> None:
         self._menu.clear()
         for paths, kind in ((self.folders, "Folders"), (self.files, "Files")):
@@ -92,9 +91,7 @@ class SearchedPlaces(QObject):
                 at_home = path.is_relative_to(home())
                 shown = visible(f"~/{path.relative_to(home())}" if at_home else str(path))
                 short = without_middle(" ".join(shown.split()), _LONGEST_ENTRY)
-                entry = self._menu.addAction(short.replace("&", "&&"))
-                entry.setToolTip(tip(str(path)))
-                entry.triggered.connect(partial(self.remove, path))
+                add_entry(self._menu, short.replace("&", "&&"), partial(self.remove, path), what=str(path))
 
 
 class FolderWatch(QObject):
@@ -111,8 +108,7 @@ class FolderWatch(QObject):
         self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
         self.growing: frozenset[Path] = frozenset()
         self._listing = TaskPanel(threads, ThreadName.SCAN, self, self._take)
-        self._rest = QTimer(self, singleShot=True)
-        self._rest.timeout.connect(self.look)
+        self._rest = timer(self, 0, self.look)
 
     def take_looked_at(self, stamps: Stamps) -> None:
         self._seen = stamps.files
@@ -122,13 +118,11 @@ class FolderWatch(QObject):
     def _whole(self) -> Mapping[Path, object]:
         return {path: stamp for path, stamp in self._seen.items() if path not in self.growing}
 
-    @Slot()
     def look(self) -> None:
         self._rest.stop()
         if not self._listing.busy:
             self._listing.start(model_jobs.list_files(*self._picker.looked_at()))
 
-    @Slot(object)
     def _take(self, stamps: Stamps) -> None:
         now, before = stamps.files, self._seen
         self._seen = now
@@ -166,23 +160,19 @@ class ModelActions(QObject):
     def measure(self, candidates: Sequence[Candidate]) -> None:
         self._working.begin(model_jobs.measure(candidates, self._picker.request), "Loading the model …")
 
-    @Slot()
     def measure_chosen(self) -> None:
         if (chosen := self._picker.candidate) is not None and chosen.usable:
             self.measure([chosen])
 
-    @Slot()
     def measure_all(self) -> None:
         self.measure(self._picker.usable)
 
-    @Slot(object)
     def _follow(self, event: object) -> None:
         if isinstance(event, Candidate):
             self.measured.emit([event])
         else:
             self._working.show_progress(event)
 
-    @Slot(object)
     def _take(self, result: SpeedsMeasured) -> None:
         disturbed = [each for each in result.measured if each.speed is not None and each.speed.disturbed]
         if result.failed:
@@ -194,12 +184,10 @@ class ModelActions(QObject):
             disturbing = f"Other programs used the processor while {models} measured"
             self._workspace.note.emit(f"{disturbing}: close them, and measure again.")
 
-    @Slot(bool)
     def _follow_busy(self, busy: bool) -> None:
         if not busy:
             self.ended.emit()
 
-    @Slot()
     def _fill(self) -> None:
         chosen, number = self._picker.candidate, len(self._picker.usable)
         can_judge = chosen is not None and chosen.usable
@@ -284,13 +272,11 @@ class ModelPicker(QWidget):
     def usable(self) -> Sequence[Candidate]:
         return [candidate for candidate in self.table.candidates if candidate.usable]
 
-    @Slot()
     def scan(self) -> None:
         self.table.clear()
         self._busy.begin("Looking for model files …")
         self._search()
 
-    @Slot()
     def _search(self) -> None:
         self._there.clear()
         self._searching.start(model_jobs.find(*self.looked_at(), self.request, self.watch.growing))
@@ -324,7 +310,6 @@ class ModelPicker(QWidget):
             else:
                 self._fitting.start(model_jobs.fits(self.table.candidates, request))
 
-    @Slot()
     def refit(self) -> None:
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
         bars = header.sizeHint().height() + self.view.horizontalScrollBar().sizeHint().height()
@@ -371,7 +356,6 @@ class ModelPicker(QWidget):
         if chosen is not None:
             self.add_folder(chosen)
 
-    @Slot(object)
     def _leave(self, path: Path) -> None:
         # Choose the demo model where the chosen file was taken out of the list, or lies in such a folder.
         if self.path == path or path in self.path.parents:
@@ -386,7 +370,6 @@ class ModelPicker(QWidget):
             self.changed.emit()
         self._show_choice()
 
-    @Slot(object)
     def _take(self, event: object) -> None:
         if isinstance(event, Stamps):
             self.watch.take_looked_at(event)
@@ -408,7 +391,6 @@ class ModelPicker(QWidget):
                     self._select(demo_model())
                 self._remembered = False
 
-    @Slot()
     def _take_all(self) -> None:
         # What was not found is gone.
         self._choose_none = True
@@ -416,7 +398,6 @@ class ModelPicker(QWidget):
         self._choose_none = False
         self._end_search()
 
-    @Slot()
     def _end_search(self) -> None:
         if not self._busy.isHidden():
             # Only after a search that the user waits for: what comes by itself moves nothing below.
@@ -428,17 +409,14 @@ class ModelPicker(QWidget):
         self.view.doItemsLayout()  # else there may be nowhere to scroll to yet
         self.view.scrollTo(self.view.currentIndex())
 
-    @Slot(object)
     def _take_fits(self, candidates: Sequence[Candidate]) -> None:
         for candidate in candidates:
             self.table.put(candidate)
         self._show_choice()
 
-    @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:
         self.doing.menu.popup(self.view.viewport().mapToGlobal(place))
 
-    @Slot()
     def _choose_row(self) -> None:
         rows = self.view.selectionModel().selectedRows()
         if rows and not self._choose_none:
@@ -447,7 +425,6 @@ class ModelPicker(QWidget):
                 self._state.set_text(_LAST, str(candidate.path))
             self._select(candidate.path)
 
-    @Slot(str)
     def _filter_by(self, text: str) -> None:
         self._choose_none = True
         self._order.setFilterFixedString(text)

@@ -47,53 +47,52 @@ _GAP = 6  # pixels above the next reason
 class ModelTableModel(HeadedModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
-        self._rows: list[Candidate] = []
+        self._shown: list[Candidate] = []
 
     @property
     def candidates(self) -> list[Candidate]:
-        return list(self._rows)
+        return list(self._shown)
 
     def candidate(self, row: int) -> Candidate:
-        return self._rows[row]
+        return self._shown[row]
 
     def knows(self, column: int) -> bool:
-        return any(_text(candidate, column) for candidate in self._rows if candidate.usable)
+        return any(_text(candidate, column) for candidate in self._shown if candidate.usable)
 
     def row_of(self, path: Path) -> int | None:
         wanted = path.absolute()
-        return next((row for row, each in enumerate(self._rows) if each.path.absolute() == wanted), None)
+        return next((row for row, each in enumerate(self._shown) if each.path.absolute() == wanted), None)
 
     def clear(self) -> None:
-        self.beginResetModel()
-        self._rows = []
-        self.endResetModel()
+        with self._changing():
+            self._shown = []
 
     def keep_only(self, paths: Collection[Path]) -> None:
-        for row in reversed(range(len(self._rows))):
-            if self._rows[row].path not in paths:
+        for row in reversed(range(len(self._shown))):
+            if self._shown[row].path not in paths:
                 self.beginRemoveRows(QModelIndex(), row, row)
-                del self._rows[row]
+                del self._shown[row]
                 self.endRemoveRows()
 
     def put(self, candidate: Candidate) -> None:
         row = self.row_of(candidate.path)
         if row is not None:
-            self._rows[row] = candidate
+            self._shown[row] = candidate
             self._tell_changed(row, row)
             return
-        end = len(self._rows)
+        end = len(self._shown)
         self.beginInsertRows(QModelIndex(), end, end)
-        self._rows.append(candidate)
+        self._shown.append(candidate)
         self.endInsertRows()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
         shown = _SHOWN.get(role)
-        return shown(self._rows[index.row()], index.column()) if shown else super().data(index, role)
+        return shown(self._shown[index.row()], index.column()) if shown else super().data(index, role)
 
     def _count_rows(self) -> int:
-        return len(self._rows)
+        return len(self._shown)
 
 
 def _text(candidate: Candidate, column: int) -> str:

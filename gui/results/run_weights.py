@@ -6,23 +6,21 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QWidget
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QWidget
 
 from engine.core.codec import plain, record_of
 from engine.core.formatting import without_middle
 from engine.core.items import digest
 from engine.core.judgments import KeptFit, short_hash
 from engine.core.rubric import ELOQUENT, Rubric
+from engine.settings.identity import StoredRun
 from gui.widgets.actions import MenuButton, add_entry
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import button, close_button, hint, in_column, label, name
+from gui.widgets.labels import button, cancel_or, hint, in_column, label, name
 from gui.workspace.state import State
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 DEFAULT = "default"
 BY_HAND = "set by hand"
@@ -77,12 +75,12 @@ class RunWeights:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def of(self, run: "StoredRun") -> WeightsChoice:
+    def of(self, run: StoredRun) -> WeightsChoice:
         kept = self._state.record(OF_RUNS).get(_key(run))
         default = default_request(run.identity.asked)
         return self._request(kept, default) if isinstance(kept, dict) else default
 
-    def keep(self, run: "StoredRun", request: WeightsChoice) -> None:
+    def keep(self, run: StoredRun, request: WeightsChoice) -> None:
         key, own, runs = _key(run), self._state.record(OF_RUNS), self._state.record_of_all(OF_RUNS)
         before = own.get(key)
         for kept in (own, runs):
@@ -144,7 +142,7 @@ def saved_as(name: str) -> str:
     return f"saved as “{name}”"
 
 
-def _key(run: "StoredRun") -> str:
+def _key(run: StoredRun) -> str:
     # Also the moment it was made: a store that was thrown away begins at 1 again.
     return f"{run.id} {run.created.isoformat()}"
 
@@ -189,7 +187,6 @@ class SavedWeights(QObject):
         self.menu.aboutToShow.connect(self.fill)
         name(self.apply_button, "Apply saved weights to this run", "Weights that were saved under a name")
 
-    @Slot()
     def fill(self) -> None:
         self.menu.clear()
         saved = tuple(self._weights.saved)
@@ -204,7 +201,6 @@ class SavedWeights(QObject):
         self.menu.addSeparator()
         self.menu.addMenu(remove)
 
-    @Slot()
     def _ask_for_name(self) -> None:
         self.dialog = NameDialog(tuple(self._weights.saved), self._window)
         self.dialog.named.connect(self.save_wanted)
@@ -221,16 +217,13 @@ class NameDialog(QDialog):
         self.field, self.warning = QLineEdit(maxLength=_LONGEST_NAME), label("", "warning")
         name(self.field, "Name of these weights")
         self.field.textChanged.connect(self._follow)
-        buttons = close_button(self, QDialogButtonBox.StandardButton.Cancel)
-        self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self._accept)
+        buttons, self.save = cancel_or(self, "Save", self._accept)
         asked = hint("A name for these weights and this tie threshold:")
         in_column(asked, self.field, self.warning, buttons, on=self, margins=None)
         self.save.setDefault(True)  # here: Qt must know of which dialog
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self._follow("")
 
-    @Slot(str)
     def _follow(self, _text: str) -> None:
         taken = self._name in self._taken
         self.warning.setText("This name is taken: its weights will be replaced." if taken else "")

@@ -5,9 +5,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Signal, Slot
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialog, QGridLayout, QSizePolicy, QWidget
 
 from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError
@@ -77,9 +77,7 @@ class MeasureModelDialog(QDialog):
         self.status = label("")
         layers = "Write a copy with only the layers that bert-score uses"
         self.cut = button("Cut a copy…", self._ask_to_cut, "Cut a copy", layers)
-        buttons = labels.close_button(self, QDialogButtonBox.StandardButton.Cancel)
-        self.start = buttons.addButton("Measure", QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self._accept)
+        buttons, self.start = labels.cancel_or(self, "Measure", self._accept)
         line = in_row((self.files, STRETCH), browse)
         stored = hint("Results are stored: measuring the same again is quick.")
         in_column(hint(what), line, self.status, self.cut, stored, buttons, on=self, margins=None)
@@ -89,7 +87,6 @@ class MeasureModelDialog(QDialog):
             self._add(path, self.files.count())
         self._look()
 
-    @Slot(object)
     def choose(self, path: Path) -> None:
         self._add(path, 0)
         self.files.setCurrentIndex(self.files.findData(str(path)))
@@ -104,7 +101,6 @@ class MeasureModelDialog(QDialog):
         if self.files.findData(str(path)) < 0:
             self.files.insertItem(place, one_line(path.name), str(path))
 
-    @Slot()
     def _look(self) -> None:
         self.start.setEnabled(False)
         self.cut.hide()
@@ -114,14 +110,12 @@ class MeasureModelDialog(QDialog):
         if path:
             self._looking.start(score_jobs.look_at_model(self._measure, path))
 
-    @Slot(object)
     def _take(self, found: tuple[str, str]) -> None:
         called, notice = found
         self._say(f"{called}: {notice}" if notice else called, "warning" if notice else "good")
         self.cut.setVisible(self._measure is ModelMeasure.BERTSCORE and bool(notice))
         self.start.setEnabled(True)
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._say(" ".join(problem_of(error)), "bad")
 
@@ -278,23 +272,19 @@ class FiguresPanel(QWidget):
             return None
         return export_jobs.figure_bytes(partial(export_jobs.figure_of, self._evaluation, name), form)
 
-    @Slot(object)
     def _list_items(self, spot: FigureMark) -> None:
         filters = Filters(criterion=spot.criterion, ids=spot.ids)
         self._workspace.show_in_review(WantedItems(self._run_id, filters, spot.words))
 
-    @Slot(object)
     def _take(self, drawn: DrawnFigure) -> None:
         self._workspace.failures.end(self)
         if drawn.name in self.views:
             self.views[drawn.name].show_figure(drawn)
             self._cells[drawn.name].show()
 
-    @Slot()
     def _end(self) -> None:
         self.hint.setText(_HINT)
 
-    @Slot(object)
     def _give_up(self, error: EngineError) -> None:
         self._dark = None  # it is tried again when the page is shown again
         self.hint.setText(_FAILED)
@@ -340,7 +330,6 @@ class GoldPicker(QWidget):
         self.status.setText(visible(f"Reading {path.name} …"))
         self._workspace.open_gold(path)
 
-    @Slot()
     def follow(self) -> None:
         gold, run = self._workspace.gold, self._workspace.run
         text = "Without human labels"

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QSizePolicy, QWidget
 
@@ -66,15 +66,11 @@ class WeightControl(QObject):
 
     def __init__(self, what: str, highest: float, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.slider = Slider(Qt.Orientation.Horizontal)
-        self.slider.setRange(0, round(highest * _STEPS))
-        self.slider.setPageStep(_STEPS)
+        self.slider = Slider(Qt.Orientation.Horizontal, maximum=round(highest * _STEPS), pageStep=_STEPS)
         name(self.slider, what)
         self.value = 0.0
-        self.field = _NumberField()
-        self.field.setDecimals(run_weights.MOST_DIGITS)
-        self.field.setRange(0.0, highest)
-        self.field.setSingleStep(1 / _STEPS)
+        digits = run_weights.MOST_DIGITS
+        self.field = _NumberField(decimals=digits, maximum=highest, singleStep=1 / _STEPS)
         name(self.field, f"{what}, as a number")
         self.slider.valueChanged.connect(self._take_slider)
         self.field.valueChanged.connect(self._take_field)
@@ -185,7 +181,6 @@ class WeightedScoringPanel(QWidget):
 
     # Deciding
 
-    @Slot()
     def _changed(self) -> None:
         self._workspace.stay()
         self._keep(replace(self.request, source=run_weights.BY_HAND))
@@ -215,7 +210,6 @@ class WeightedScoringPanel(QWidget):
         if self._again:
             self._decide()
 
-    @Slot(object)
     def _take(self, weighed: WeightedResult) -> None:
         for chart in (self.rates, self.margins):
             chart.show_weighed(weighed)
@@ -229,7 +223,6 @@ class WeightedScoringPanel(QWidget):
         self._agreement_view.setVisible(weighed.agreement is not None)
         self._go_on()
 
-    @Slot(object)
     def _tell(self, error: EngineError) -> None:
         if isinstance(error, SetupError):
             self._show_nothing(visible(" ".join(problem_of(error))))
@@ -246,13 +239,11 @@ class WeightedScoringPanel(QWidget):
 
     # Fitting
 
-    @Slot()
     def _follow_fitting(self) -> None:
         # Not disabled meanwhile: the focus would jump elsewhere.
         self.fit_button.setEnabled(self._basis is not None and self._basis.gold is not None)
         self.fit_button.setText("Fitting …" if self._fitting.busy else "Fi&t weights to human labels")
 
-    @Slot(object)
     def _take_fit(self, fitted: Fitted) -> None:
         self._fit_table.show_table(fitted.quality)
         self._weight_table.show_table(fitted.weights)
@@ -277,11 +268,9 @@ class WeightedScoringPanel(QWidget):
 
     # Items
 
-    @Slot(str)
     def _find_winner(self, winner: str) -> None:
         self._find("tie" if winner == "tie" else f"{winner} wins", winner)
 
-    @Slot(float, float)
     def _find_margins(self, low: float, high: float) -> None:
         self._find(f"margin from {low:g} to {high:g} points", None, (low, high))
 
@@ -291,7 +280,6 @@ class WeightedScoringPanel(QWidget):
             job = weighted_scoring_jobs.decided_items(self._basis, self.request, winner, margins)
             self._finding.start(job)
 
-    @Slot(object)
     def _list_items(self, ids: frozenset[str]) -> None:
         results = self._basis.system.results if self._basis else None
         if results is not None:
@@ -352,7 +340,6 @@ class WeightedScoringPanel(QWidget):
         self._margins_menu.aboutToShow.connect(self._fill_margins)
         return self.items_button
 
-    @Slot()
     def _fill_margins(self) -> None:
         self._margins_menu.clear()
         for low, high, count in self.margins.bars():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal
 
 from engine.core.formatting import counted, file_stem, listed, visible
 from gui.review import review_jobs
@@ -33,8 +33,6 @@ _FOLDER = "last/words"  # that files of others were in
 _ABOUT = "annotations exchanged"
 _LONGEST_STEM = 40  # bytes of an annotator's name in that of a file
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
-_ACCEPT = QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole
-_CANCEL = QtWidgets.QDialogButtonBox.StandardButton.Cancel
 
 
 class NamesakeQuestion(QtWidgets.QWidget):
@@ -72,7 +70,6 @@ class ExportWordsDialog(QtWidgets.QDialog):
 
     def __init__(self, run: OpenRun, annotators: Sequence[str], parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Export my annotations" if annotators else "Export annotations of all annotators")
         who = listed([visible(each) for each in annotators]) if annotators else "all annotators"
         self.tick = QtWidgets.QCheckBox("Include the &texts of the dataset")
@@ -85,9 +82,7 @@ class ExportWordsDialog(QtWidgets.QDialog):
             " Importing the file needs none."
         )
         labels.describe(self.tick, what_for)
-        buttons = labels.close_button(self, _CANCEL)
-        start = buttons.addButton("Choose the &file…", _ACCEPT)
-        buttons.accepted.connect(self.accept)
+        buttons, start = labels.cancel_or(self, "Choose the &file…", self.accept)
         asked = label(f"One small file with the annotations of {who} for {visible(run.results.run.called)}.")
         in_column(asked, self.tick, hint(what_for), STRETCH, buttons, on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
@@ -100,16 +95,13 @@ class AddWordsDialog(QtWidgets.QDialog):
 
     def __init__(self, found: CountedFiles, parent: QtWidgets.QWidget) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.found = found
         self.setWindowTitle(f"Import annotations into {visible(found.joining.run.called)}")
         self.sheet = SheetView()
         self.sheet.show_sheet(found.sheet)
         self.questions = [NamesakeQuestion(asked) for asked in found.joining.namesakes]
         self.status = hint("")
-        self.buttons = labels.close_button(self, _CANCEL)
-        self.add = self.buttons.addButton("&Add", _ACCEPT)
-        self.buttons.accepted.connect(self.accept)
+        self.buttons, self.add = labels.cancel_or(self, "&Add", self.accept)
         asking = [labels.panel(*self.questions, role="note")] if self.questions else []
         inside = labels.scrolling(labels.as_column(*asking, self.sheet, STRETCH, spacing=10))
         in_column((inside, STRETCH), self.status, self.buttons, on=self, margins=None, spacing=10)
@@ -125,7 +117,6 @@ class AddWordsDialog(QtWidgets.QDialog):
         """How annotators are called here, by the store of their file and their name there."""
         return {(each.asked.store, each.asked.name): each.answer for each in self.questions if each.answer}
 
-    @Slot()
     def _follow(self) -> None:
         new, left = self.found.joining.new, len(self.questions) - len(self.answers)
         self.add.setEnabled(bool(new) and not left)
@@ -145,15 +136,12 @@ class AnnotationExchange(QObject):
         tell = workspace.problem.emit
         self._counting = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=tell)
 
-    @Slot()
     def export_mine(self) -> None:
         self._export((self._workspace.author,))
 
-    @Slot()
     def export_all(self) -> None:
         self._export(())
 
-    @Slot()
     def add(self) -> None:
         kept = self._workspace.state.text(_FOLDER)
         let_choose_several(self._window, "Import annotations", kept, _KIND, self.count)
@@ -171,7 +159,7 @@ class AnnotationExchange(QObject):
             self.asking = asking = ExportWordsDialog(run, annotators, self._window)
             asking.accepted.connect(partial(self._ask_where, run, annotators))
             asking.finished.connect(lambda: setattr(self, "asking", None))
-            asking.open()
+            labels.open_dialog(asking)
 
     def _ask_where(self, opened: OpenRun, annotators: Sequence[str]) -> None:
         assert self.asking is not None
@@ -197,16 +185,14 @@ class AnnotationExchange(QObject):
         role = "note" if waiting else "done"
         self._workspace.notice.emit(Message(text + waiting, role=role, about=_ABOUT))
 
-    @Slot(object)
     def _show(self, found: CountedFiles) -> None:
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog = AddWordsDialog(found, self._window)
         dialog.accepted.connect(self._add)
         dialog.finished.connect(lambda: setattr(self, "dialog", None))
-        dialog.open()
+        labels.open_dialog(dialog)
 
-    @Slot()
     def _add(self) -> None:
         dialog, space = self.dialog, self._workspace
         if dialog is not None:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCompleter,
@@ -27,9 +27,9 @@ from gui.review.criterion_strip import compact_button
 from gui.review.progress import STATE_WORDS, DelayedSave, Drafts, Progress, note_of
 from gui.review.review_jobs import Blind
 from gui.widgets import labels
-from gui.widgets.actions import MenuButton, ReadingOrder
+from gui.widgets.actions import MenuButton, ReadingOrder, add_entry
 from gui.widgets.fields import FlowLayout, narrow_box
-from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
+from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name
 from gui.workspace import store_jobs
@@ -71,7 +71,6 @@ class WhoDialog(QDialog):
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 56)
         self._check()
 
-    @Slot()
     def _check(self) -> None:
         self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(typed_in(self.field)))
 
@@ -97,16 +96,13 @@ class WhoButton(MenuButton):
             self._request, self._wished_of = request, self._open_run
             self.ask()
 
-    @Slot()
     def ask(self) -> None:
         if self.dialog is not None:
             return
         self.dialog = WhoDialog(self._workspace.author, self.window())
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.finished.connect(self._take)
-        self.dialog.open()
+        labels.open_dialog(self.dialog)
 
-    @Slot()
     def follow(self) -> None:
         author = visible(self._workspace.author)
         self.setText(f"You are {self._short(author)}".replace("&", "&&"))
@@ -120,7 +116,6 @@ class WhoButton(MenuButton):
         room = self.fontMetrics().averageCharWidth() * _SHOWN
         return self.fontMetrics().elidedText(annotator, Qt.TextElideMode.ElideMiddle, room)
 
-    @Slot(int)
     def _take(self, result: int) -> None:
         dialog, self.dialog = self.dialog, None
         request, self._request = self._request, None
@@ -136,17 +131,14 @@ class WhoButton(MenuButton):
     def _open_run(self) -> int | None:
         return self._workspace.run.id if self._workspace.run else None
 
-    @Slot()
     def _fill(self) -> None:
         self._menu.clear()
         run = self._workspace.run
         annotators = {*(run.results.reviews.annotators if run else ()), self._workspace.author}
         for annotator in sorted(annotators)[:_MOST_LISTED]:
-            action = self._menu.addAction(self._short(visible(annotator)).replace("&", "&&"))
-            action.setToolTip(tip(annotator))
-            action.setCheckable(True)
-            action.setChecked(annotator == self._workspace.author)
-            action.triggered.connect(lambda _checked, chosen=annotator: self._workspace.set_author(chosen))
+            text, choose = self._short(visible(annotator)), partial(self._workspace.set_author, annotator)
+            is_chosen = annotator == self._workspace.author
+            add_entry(self._menu, text.replace("&", "&&"), choose, what=annotator, checked=is_chosen)
         self._menu.addSeparator()
         self._menu.addAction("&Another name…", self.ask)
 
@@ -213,7 +205,6 @@ class NoteLine(QWidget):
         seen = [note for note in notes if note.author == author or not self._hides]
         return sorted(seen, key=lambda note: note.author != author)
 
-    @Slot()
     def edit(self) -> None:
         if self.dialog is None and self._item is not None:
             self._named(partial(self._open, self._item))
@@ -246,19 +237,16 @@ class NoteLine(QWidget):
     def _run_id(self) -> int:
         return self._workspace.run.id if self._workspace.run else 0
 
-    @Slot(object)
     def _take_tags(self, tags: Sequence[str]) -> None:
         if self.dialog is not None:
             self.dialog.show_known(tags)
 
-    @Slot(str, object)
     def _save(self, text: str, tags: Sequence[str]) -> None:
         _, item, before = self._noting
         if (text, tuple(tags)) != before:
             assert self.dialog is not None
             self.dialog.said = self._workspace.note_item(item.content_hash, text, tags)
 
-    @Slot()
     def keep_draft(self) -> None:
         if self.dialog is None:
             return
@@ -269,7 +257,6 @@ class NoteLine(QWidget):
             draft = json.dumps([text, *tags], ensure_ascii=False)
             self._drafts.keep(run_id, note_of(item.item_id), draft)
 
-    @Slot(int)
     def _end(self, result: int) -> None:
         run_id, item, before = self._noting
         if self.dialog is None:
@@ -281,7 +268,6 @@ class NoteLine(QWidget):
         self.dialog.deleteLater()
         self.dialog = None
 
-    @Slot(str)
     def _follow(self, which: str) -> None:
         # A note tells the hash of an item's content, a draft its id.
         if self._item is not None and which in (self._item.content_hash, self._item.item_id):
@@ -358,7 +344,6 @@ class NoteDialog(ReadingOrder, QDialog):
                 return True
         return super().eventFilter(watched, event)
 
-    @Slot()
     def add_tag(self) -> None:
         self._tags = list(self.tags)
         self.tag.clear()
@@ -379,7 +364,6 @@ class NoteDialog(ReadingOrder, QDialog):
         self._show_tags()
         self.changed.emit()
 
-    @Slot()
     def _save(self) -> None:
         self.said = True
         self.saved.emit(*self.written)
@@ -435,7 +419,6 @@ class Reviewer(QObject):
         self._offer_to_adjudicate()
         self.blind_changed.connect(self._show_note)
 
-    @Slot(bool)
     def switch_blind(self, on: bool) -> None:
         if on == self.blind.on:
             return
@@ -446,14 +429,12 @@ class Reviewer(QObject):
         self.blind_changed.emit()
         self._workspace.blind_changed.emit()
 
-    @Slot()
     def _offer_to_adjudicate(self) -> None:
         run, button = self._workspace.run, self.adjudicate_button
         differ = run is not None and bool(run.results.reviews.differing)
         button.setChecked(button.isChecked() and differ)
         button.setVisible(differ)
 
-    @Slot(bool)
     def _switch_adjudicating(self, on: bool) -> None:
         if on:  # an adjudicator must see the annotations of others
             self.blind_button.setChecked(False)
@@ -470,17 +451,14 @@ class Reviewer(QObject):
         self._index, self._criteria = index, criteria
         self._show_note()
 
-    @Slot()
     def _start_anew(self) -> None:
         self.blind.forget()
         self.blind_changed.emit()
 
-    @Slot()
     def _forget_stored(self) -> None:
         self.blind.forget_stored()
         self._show_note()
 
-    @Slot()
     def _show_note(self) -> None:
         run = self._workspace.run
         if run is not None and 0 <= self._index < len(run.results.judged):
@@ -501,13 +479,11 @@ class AnnotatorFilter(QWidget):
         self._workspace = workspace
         self._progress = progress
         self.state = narrow_box("Your progress on the listed items", letters=7)
-        self.state.addItem("Done or not", None)
-        for state, words in STATE_WORDS.items():
-            self.state.addItem(words.capitalize(), state.value)
+        remembered = workspace.state.record(_STATE)
+        states = [(words.capitalize(), state.value) for state, words in STATE_WORDS.items()]
+        self.state.offer([("Done or not", None), *states], remembered.get("state"))
         self.tag = narrow_box("Tag of the listed items", letters=7)
         in_row((self.state, STRETCH), (self.tag, STRETCH), blind_button, on=self)
-        remembered = workspace.state.record(_STATE)
-        self.state.setCurrentIndex(max(0, self.state.findData(remembered.get("state"))))
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it
         for box in (self.state, self.tag):
             box.activated.connect(self._tell)
@@ -546,27 +522,22 @@ class AnnotatorFilter(QWidget):
             if tag is None or tag in tags_together(results.notes_on(item.content_hash))
         )
 
-    @Slot()
     def clear(self) -> None:
         self._wanted_tag = None
         for box in (self.state, self.tag):
             box.setCurrentIndex(0)
         self._keep()
 
-    @Slot()
     def show_tags(self) -> None:
         run = self._workspace.run
         chosen = self._wanted_tag if run and self._wanted_tag else self.tag.currentData()
-        self.tag.clear()
-        self.tag.addItem("Any tag", None)
+        entries: list[tuple[str, str | None]] = [("Any tag", None)]
         for tag in tags_of(run.results.all_notes) if run else ():
-            short = tag if len(tag) <= _SHOWN_OF_TAG else f"{tag[:_SHOWN_OF_TAG]}…"
-            self.tag.addItem(visible(short), tag)
-        self.tag.setCurrentIndex(max(0, self.tag.findData(chosen) if chosen is not None else 0))
+            entries.append((visible(tag if len(tag) <= _SHOWN_OF_TAG else f"{tag[:_SHOWN_OF_TAG]}…"), tag))
+        self.tag.offer(entries, chosen)
         self.set_blind(self._blind)
         self._wanted_tag = self._wanted_tag if run is None else None
 
-    @Slot()
     def _tell(self) -> None:
         self._keep()
         self.changed.emit()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 
 from engine.annotations.effective import EffectiveAnnotation, Reviews
@@ -311,7 +311,6 @@ class Chooser(MenuButton):
         most = f"At most {MOST_BESIDE} in addition to the open run and your own column."
         self._most.setText(most if others else "No other run and no opened submission has these items.")
 
-    @Slot(QtWidgets.QListWidgetItem)
     def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
         run_id, checked = entry.data(Qt.ItemDataRole.UserRole), entry.checkState() is Qt.CheckState.Checked
         self.ticked.emit(run_id, checked)
@@ -355,7 +354,6 @@ class ComparisonColumns(QObject):
     def on(self) -> bool:
         return self._on or self._desk.session.adjudicating
 
-    @Slot(bool)
     def set_on(self, on: bool) -> None:
         if on != self._on and self._dataset:
             self._on = on
@@ -368,14 +366,12 @@ class ComparisonColumns(QObject):
             return [self._desk.card.body] if self._desk.card.open else []
         return self.columns.views if not self.panel.isHidden() else []
 
-    @Slot()
     def toggle(self) -> None:
         if self._desk.session.adjudicating:
             self._workspace.note.emit("The annotations stay side by side while you adjudicate.")
         else:
             self.set_on(not self._on)
 
-    @Slot()
     def show_nothing(self) -> None:
         self._shown = None
         self.keep_layout()
@@ -387,7 +383,6 @@ class ComparisonColumns(QObject):
 
     # Which ones
 
-    @Slot()
     def _follow_run(self) -> None:
         run = self._workspace.run
         if run is None:
@@ -422,7 +417,6 @@ class ComparisonColumns(QObject):
         absent = {space.run and space.run.id, _HUMAN if space.gold is None else None}
         return tuple(each for each in self._runs if each not in absent)[:MOST_BESIDE]
 
-    @Slot(int, bool)
     def _tick(self, run_id: int, ticked: bool) -> None:
         rest = tuple(each for each in self._beside if each != run_id)
         self._runs = (*rest, run_id) if ticked else rest
@@ -436,19 +430,16 @@ class ComparisonColumns(QObject):
         if looked_at and any(each != _HUMAN and each not in self._others for each in self._beside):
             self._reading.start(review_jobs.other_runs(self._workspace.store_path, self._beside))
 
-    @Slot(object)
     def _take_others(self, others: Mapping[int, OtherRun]) -> None:
         self._others = others
         self._show()
 
-    @Slot()
     def _list(self) -> None:
         run = self._workspace.run
         if run is not None:
             self._show_list()
             self._listing.start(review_jobs.answering_runs(self._workspace.store_path, run.id))
 
-    @Slot(object)
     def _take_list(self, answering: Sequence[tuple[StoredRun, int]]) -> None:
         self._answering = answering
         self._show_list()
@@ -488,7 +479,6 @@ class ComparisonColumns(QObject):
                 editor.field.setFocus()
         self._show()
 
-    @Slot(object)
     def _take_shown(self, shown: ReviewedJudgment) -> None:
         self._shown = shown
         self._show()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QKeyEvent, QResizeEvent
 
 from engine.core.formatting import words
@@ -130,7 +130,6 @@ class CriterionStrip(QtWidgets.QWidget):
             button.show()  # now: else the strip has no height until later, and the card takes too little
         self._criteria = criteria
 
-    @Slot(QtWidgets.QAbstractButton)
     def _tell(self, button: QtWidgets.QAbstractButton) -> None:
         self.chosen.emit(button.property("criterion"))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from statistics import fmean
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRectF, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QToolButton, QWidget
 
@@ -229,7 +229,6 @@ class ReasoningView(QWidget):
         if self.fold.open:
             self._fill()
 
-    @Slot()
     def _fill(self) -> None:
         if self._shown == self._reasoning_samples:
             return
@@ -429,7 +428,6 @@ class JudgmentCard(QFrame):
         self.editor.begin(text, draft)
         QTimer.singleShot(0, self.editor, self._keep_line_in_sight)  # once it has its place
 
-    @Slot()
     def _keep_line_in_sight(self) -> None:
         # There may be less room than the editor needs: at least the line that is written in is seen.
         inside = self.body.widget()
@@ -456,7 +454,6 @@ class JudgmentCard(QFrame):
         self.folded = folded
         self._show_parts()
 
-    @Slot()
     def toggle_fold(self) -> None:
         self.set_folded(not self.folded)
 
@@ -482,7 +479,6 @@ class JudgmentCard(QFrame):
         """Whether each elicitation method is shown: there are several, or one says more than a label."""
         return not self.body.methods.isHidden()
 
-    @Slot()
     def toggle_orders(self) -> None:
         shown = self.body.large.isHidden() or not self.open
         if shown:
@@ -490,7 +486,6 @@ class JudgmentCard(QFrame):
         self.body.large.setVisible(shown)
         self.body.to_top()
 
-    @Slot()
     def toggle_methods(self) -> None:
         there = self.open and self.body.at_methods
         self.set_folded(False)

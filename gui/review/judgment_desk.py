@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QListWidget, QPushButton, QWidget
 
 from engine.annotations.records import AnnotationKind, AnyWord, annotations_in
@@ -19,11 +19,12 @@ from gui.review.judgment_card import JudgmentCard
 from gui.review.progress import DelayedSave
 from gui.review.review_jobs import HIDDEN, Review
 from gui.review.session import Change, ReviewedJudgment, ReviewSession, override_in_words
+from gui.widgets import labels
 from gui.widgets.actions import LONGEST, Announcer, press_once
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import STRETCH, close_button, guard, in_column, in_row, keep_room, make_room, name
+from gui.widgets.labels import STRETCH, guard, in_column, in_row, keep_room, name
 from gui.workspace.state import NEXT_CRITERION
 from gui.workspace.workspace import Workspace
 
@@ -31,7 +32,6 @@ from gui.workspace.workspace import Workspace
 class LinesDialog(QDialog):
     def __init__(self, title: str, lines: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
         self.lines = lines
         shown = QListWidget()
@@ -42,8 +42,8 @@ class LinesDialog(QDialog):
             shown.item(shown.count() - 1).setToolTip(tip(line))
         shown.setCurrentRow(len(lines) - 1)
         name(shown, title)
-        in_column((shown, STRETCH), close_button(self), on=self, margins=None)
-        make_room(self, 72, 14)
+        in_column((shown, STRETCH), labels.close_button(self), on=self, margins=None)
+        labels.make_room(self, 72, 14)
         shown.setFocus()
 
 
@@ -103,14 +103,12 @@ class JudgmentDesk(QWidget):
         self.session.close()
         self.setEnabled(False)
 
-    @Slot()
     def show_changes(self) -> None:
         rows = self.session.rows
         if rows:
             self.strip.show_rows(rows, self.session.criterion, self.session.begun)
             self._show()
 
-    @Slot(str)
     def choose_criterion(self, criterion: str) -> None:
         if self.session.item_id and criterion != self.session.criterion:
             self.finish_writing()
@@ -124,15 +122,12 @@ class JudgmentDesk(QWidget):
         else:
             self._workspace.note.emit(f"This run has {counted(count, 'criterion', 'criteria')}.")
 
-    @Slot()
     def fold(self) -> None:
         self._on_card(self.card.toggle_fold)
 
-    @Slot()
     def show_orders(self) -> None:
         self._on_card(self.card.toggle_orders, self._no_readings)
 
-    @Slot()
     def show_methods(self) -> None:
         alone = "The run has one elicitation method: the bars of the orders show all of it."
         why_not = self._no_readings or ("" if self.card.has_methods else alone)
@@ -155,10 +150,9 @@ class JudgmentDesk(QWidget):
             return "A submission has only labels, not the raw predictions of each order and method."
         return f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
 
-    @Slot()
     def show_history(self) -> None:
         if lines := [override_in_words(each) for each in (self._shown.history if self._shown else ())]:
-            LinesDialog("Changes of this judgment, the newest last", lines, self).open()
+            labels.open_dialog(LinesDialog("Changes of this judgment, the newest last", lines, self))
         else:
             unchanged = "This judgment has not been changed."
             self._workspace.note.emit(unchanged if self.session.may_see else HIDDEN)
@@ -192,7 +186,6 @@ class JudgmentDesk(QWidget):
         buttons.undo_wanted.connect(self.undo)
         buttons.redo_wanted.connect(self.redo)
 
-    @Slot(object)
     def override_label(self, label: Preference) -> None:
         if self.session.judgment is not None:
             self._named(partial(self._change, self.session.key, label))
@@ -217,12 +210,10 @@ class JudgmentDesk(QWidget):
         elif follows == NEXT_ITEM and not self.writing:
             self.labelled.emit(before)
 
-    @Slot()
     def undo(self) -> None:
         if self.session.judgment is not None:
             self._carry_out(self.session.undo())
 
-    @Slot()
     def redo(self) -> None:
         if self.session.judgment is not None:
             self._carry_out(self.session.redo())
@@ -241,7 +232,6 @@ class JudgmentDesk(QWidget):
             self._workspace.note.emit(change.note)
         return said
 
-    @Slot()
     def edit(self) -> None:
         if self.writing:
             self.card.editor.field.setFocus()
@@ -267,7 +257,6 @@ class JudgmentDesk(QWidget):
             item_id = self.session.item_id
             self._put_aside(f"Another run is open. What you wrote of item {item_id} is a draft.")
 
-    @Slot()
     def keep_draft(self) -> None:  # the window may close, or the battery end
         self.session.keep_draft(self.card.editor.text, self.card.editor.changed)
 
@@ -285,14 +274,12 @@ class JudgmentDesk(QWidget):
             self.focus_free.emit()
         self.card.close_editor()
 
-    @Slot()
     def _save(self) -> None:
         change = self.session.save(self.card.editor.text, self.card.editor.changed)
         self._close_editor()
         self._carry_out(change)
         self._show()
 
-    @Slot()
     def _leave(self) -> None:
         self.session.leave(self.card.editor.text, self.card.editor.changed)
         self._close_editor()
@@ -300,29 +287,24 @@ class JudgmentDesk(QWidget):
 
     # What becomes of it
 
-    @Slot(object)
     def _follow_override(self, key: JudgmentKey) -> None:
         self.session.stored(key)
         self._show()
 
-    @Slot(str)
     def _follow_annotators(self, item_id: str) -> None:
         if item_id == self.session.item_id:
             self.show_changes()
 
-    @Slot(str)
     def _follow_draft(self, item_id: str) -> None:
         if item_id == self.session.item_id and self.session.run is not None:
             self.strip.show_rows(self.session.rows, self.session.criterion, self.session.begun)
 
-    @Slot()
     def _follow_blind(self) -> None:
         # What is written of a judgment that is hidden now holds words of it: it becomes a draft.
         if self.writing and not self.session.may_see:
             self._put_aside("What you wrote is a draft: E opens it once you have labelled.")
         self.show_changes()
 
-    @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
         # It will not be stored: what was written is there again.
         for word in annotations_in(what):
@@ -341,7 +323,6 @@ class ReviewAnnouncements(Announcer):
             said = f": {begun}" if begun else ""
             self.say(f"Item {one_line(item_id)}{said}", at_once=True)
 
-    @Slot(object)
     def show_judgment(self, shown: ReviewedJudgment) -> None:
         """Say another label or criterion, else another explanation; of a new item its label is said alone."""
         key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
@@ -403,18 +384,15 @@ class ItemQueue(QObject):
         line.again.clicked.connect(self.take_back)
         desk.labelled.connect(self._go_on_by_itself)
 
-    @Slot()
     def confirm(self) -> None:
         if self._desk.session.adjudicating:
             self._reviewer.who.then(self._adjudicate)
         else:
             self._begin(ReviewState.DONE)
 
-    @Slot()
     def skip(self) -> None:
         self._begin(ReviewState.SKIPPED)
 
-    @Slot()
     def take_back(self) -> None:
         # Labels that were accepted stay until others are given.
         progress, item_id = self._reviewer.progress, self._desk.session.item_id
@@ -451,7 +429,6 @@ class ItemQueue(QObject):
         else:
             self._workspace.show_in_review(following)
 
-    @Slot(object)
     def _go_on_by_itself(self, before: Collection[datetime]) -> None:
         """All that is wanted of the item is labelled; `before`: when it was said what was said before."""
         session, shown = self._desk.session, self._shown

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QWidget
 
 from engine.annotations.records import ListOrder, WantedItems
@@ -63,7 +63,6 @@ class NothingToReview(QWidget):
         is_other = self._workspace.run is not None and not self._workspace.judges_open_run
         return None if is_other else self._workspace.judging
 
-    @Slot()
     def _go(self) -> None:
         judging = self._judging
         if judging is not None and judging.judged:
@@ -132,7 +131,6 @@ class MissingDataset(QFrame):
             self._looked_for = run.id
             self._reading.read(path, judged=[run.results.run], moved=True)
 
-    @Slot()
     def _ask(self) -> None:
         run = self._workspace.run
         folder = run.results.run.identity.dataset_path.parent if run else Path()
@@ -140,7 +138,6 @@ class MissingDataset(QFrame):
         if chosen:
             self.look_in(Path(chosen))
 
-    @Slot()
     def _reopen(self) -> None:
         run, dataset = self._workspace.run, self._workspace.dataset
         if self._looked_for is not None:
@@ -149,7 +146,6 @@ class MissingDataset(QFrame):
             # Opened elsewhere, it may be the right one; whether it is, the job that reads the run finds out.
             self._workspace.read_run_again()
 
-    @Slot(object)
     def _forget(self, _error: object) -> None:
         self._looked_for = None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.annotations.records import Annotation, AnyWord, annotations_in, new_draft, new_review, now
 from engine.core.formatting import words
@@ -35,7 +35,6 @@ class DelayedSave(QTimer):
         super().__init__(parent, singleShot=True, interval=KEEP_MS)
         self.timeout.connect(do)
 
-    @Slot()
     def ask(self) -> None:
         if not self.isActive():
             self.start()
@@ -284,27 +283,23 @@ class Progress(QObject):
         filtered = " by this filter" if len(self._listed) < total else ""
         return f"{counts[ReviewState.DONE]:,} of {total:,} done{on}{also}, {left:,} left{filtered}"
 
-    @Slot(str)
     def _follow(self, item_id: str) -> None:
         run, asked = self._workspace.run, self._asked.get(item_id)
         if run is not None and asked is run.results.reviews.state(item_id, self._author):
             del self._asked[item_id]
         self.follow_label(item_id)
 
-    @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
         if isinstance(what, tuple):
             self._asked.pop(what[0].item_id, None)
         for item_id in {word.item_id for word in annotations_in(what) if word.item_id}:
             self.follow_label(item_id)
 
-    @Slot(str)
     def _forget(self, item_id: str) -> None:
         # What was asked for may be taken back before the store has it.
         self._asked.pop(item_id, None)
         self.follow_label(item_id)
 
-    @Slot()
     def _start_anew(self) -> None:
         self._asked.clear()
         self._author, self._kept = self._workspace.author, None

@@ -19,6 +19,7 @@ from engine.settings.sampling import DEFAULT_SEED
 from engine.system.files import check_targets
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import Opened
+from gui.workspace.store_jobs import opened
 from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
@@ -210,9 +211,7 @@ class OtherRun:
 @job
 def answering_runs(_control: JobControl, store_path: Path, run_id: int) -> "Sequence[tuple[StoredRun, int]]":
     """The other runs with items of a run, and how many; those with the most first, the newest of them."""
-    from engine.store.run_store import RunStore
-
-    with RunStore(store_path) as store, store.reading():
+    with opened(store_path) as store, store.reading():
         shared = store.shared_items(run_id)
         runs = (run for run in store.runs()[::-1] if not run.archived)
         found = [(run, shared[run.id]) for run in runs if run.id in shared]
@@ -226,10 +225,9 @@ def other_runs(control: JobControl, store_path: Path, run_ids: Sequence[int]) ->
 
     from engine.core.errors import StoreError
     from engine.results.run_results import load_results
-    from engine.store.run_store import RunStore
 
     found = {}
-    with RunStore(store_path) as store, many_records():
+    with opened(store_path) as store:
         for run_id in run_ids:
             control.cancel.raise_if_requested()
             with suppress(StoreError):
@@ -314,9 +312,8 @@ def export_words(
 ) -> str:
     """Write the annotations of a run by these annotators, all where none is named; what was written."""
     from engine.results.annotation_file import annotation_file, save_annotation_file
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store:
+    with opened(store_path) as store:
         identity = store.run(run_id).identity
         in_use = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store_path}
         check_targets({"The file": path}, in_use)
@@ -331,9 +328,8 @@ def export_words(
 def count_files(_control: JobControl, store_path: Path, run_id: int, paths: Sequence[Path]) -> CountedFiles:
     """What files of others would add to a run. SetupError where one is none."""
     from engine.results.annotation_file import load_annotations
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store:
+    with opened(store_path) as store:
         files = [(path.name, load_annotations(path, store, run_id)) for path in paths]
     return _counted(store_path, run_id, files, {})
 
@@ -349,11 +345,10 @@ def add_files(
     """Add them; `answers` as `look_at` takes them. A sentence on what was added."""
     from engine.report.annotators import joined_sentence
     from engine.results.annotation_import import join
-    from engine.store.run_store import RunStore
 
     # Once more: the run may have changed while the user read what was counted.
     joining = _counted(store_path, run_id, counted_files.files, answers).joining
-    with RunStore(store_path) as store:
+    with opened(store_path) as store:
         join(store, joining)
     return joined_sentence(joining)
 
@@ -366,9 +361,8 @@ def _counted(
 ) -> CountedFiles:
     from engine.report.annotators import joining_sections
     from engine.results.annotation_import import look_at
-    from engine.store.run_store import RunStore
 
-    with RunStore(store_path) as store:
+    with opened(store_path) as store:
         joining = look_at(store, run_id, files, answers)
     shown = Sheet(f"Annotations for {joining.run.called}", joining_sections(joining))
     return CountedFiles(files, joining, shown)

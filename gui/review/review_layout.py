@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QShowEvent, QTextCharFormat
 from PySide6.QtWidgets import QWidget
 
@@ -12,6 +12,7 @@ from engine.core.judgments import Shortening
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.review_jobs import Highlights, compare_wording
 from gui.review.review_table import MOST_MARKED, Search, Spans, hit_style
+from gui.widgets.actions import timer
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import in_column, name
@@ -34,12 +35,10 @@ class MarkingBox(ComboBox):
 
     def __init__(self) -> None:
         super().__init__()
-        for marking, words in zip(Marking, ("No highlight", "Differences", "Shared words"), strict=True):
-            self.addItem(words, marking)
+        self.offer(zip(("No highlight", "Differences", "Shared words"), Marking, strict=True))
         name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
         self.currentIndexChanged.connect(lambda: self.chosen.emit(Marking(self.currentData())))
 
-    @Slot()
     def choose_next(self) -> None:
         self.setCurrentIndex((self.currentIndex() + 1) % self.count())
 
@@ -56,8 +55,7 @@ class ItemReading(QWidget):
         self._new = False  # its first hit is still to be scrolled to
         self._comparing = TaskPanel(threads, ThreadName.FILES, self, self._take)
         # Both responses change at once: they are compared once.
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._compare)
+        self._soon = timer(self, 0, self._compare)
         for pane in (self.a, self.b):
             pane.changed.connect(self._forget)
         self.beside = PageSplitter(Qt.Orientation.Horizontal)
@@ -94,20 +92,17 @@ class ItemReading(QWidget):
         self._search, self._new = search, True
         self.restyle()
 
-    @Slot()
     def _forget(self) -> None:
         self._found = None
         self._comparing.drop()
         self._soon.start()
 
-    @Slot()
     def _compare(self) -> None:
         if self._marking is Marking.NOTHING:
             self.restyle()
         else:
             self._comparing.start(compare_wording(self.a.text, self.b.text))
 
-    @Slot(object)
     def _take(self, found: Highlights) -> None:
         self._found = found
         self.restyle()
@@ -162,8 +157,7 @@ class ReviewLayout(PageSplitter):
             self.setSizes([2 * self.card_height, self.card_height])
         self.splitterMoved.connect(self._follow_annotator)
         self._letter = self.fontMetrics().height()
-        self._soon = QTimer(self, singleShot=True)  # once what is new has its place
-        self._soon.timeout.connect(self._begin)
+        self._soon = timer(self, 0, self._begin)  # once what is new has its place
         desk.card.body_shown.connect(self._make_room)
         desk.card.methods_wanted.connect(self._make_room_for_methods)
 
@@ -185,7 +179,6 @@ class ReviewLayout(PageSplitter):
         super().showEvent(event)
         self._soon.start()
 
-    @Slot()
     def _follow_annotator(self) -> None:
         if not self._desk.card.isHidden():
             self.card_height, self._by_annotator, self._for_methods = self.sizes()[1], True, False
@@ -197,7 +190,6 @@ class ReviewLayout(PageSplitter):
             self._by_annotator = self._by_annotator and (not self.seen or before == self._letter)
             self._soon.start()
 
-    @Slot()
     def _begin(self) -> None:
         # The card is as high as it wants to be, but most of the room is for the texts.
         room, card = sum(self.sizes()), self._desk.card
@@ -208,7 +200,6 @@ class ReviewLayout(PageSplitter):
         if self.sizes()[1] != self.card_height:
             self.setSizes([room - self.card_height, self.card_height])
 
-    @Slot(bool)
     def _make_room_for_methods(self, wanted: bool) -> None:
         if self._desk.card.isHidden() or wanted == self._for_methods:
             return
@@ -221,7 +212,6 @@ class ReviewLayout(PageSplitter):
             height = max(self.sizes()[1], min(needed, int(room * _MOST_FOR_METHODS)))
         self.setSizes([room - height, height])
 
-    @Slot(bool)
     def _make_room(self, for_card: bool) -> None:
         reading, card = self.sizes()
         self._for_methods = False

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
 
 from engine.annotations.records import ListOrder
@@ -64,7 +64,6 @@ class PageKeys(QObject):
         self._spares.append((shortcut, spares))
         return shortcut
 
-    @Slot()
     def pause(self) -> None:
         # An annotator still types what an editor was to get: nothing is done until that ends.
         self._pause.start()
@@ -85,7 +84,6 @@ class PageKeys(QObject):
                 self._held = key == released and time > 0 and time - at < _NO_HAND_MS
         return super().eventFilter(watched, event)
 
-    @Slot(QObject)
     def _follow_focus(self, now: QObject | None) -> None:
         for shortcut, spared in self._spares:
             shortcut.setEnabled(not isinstance(now, spared))
@@ -110,17 +108,14 @@ class JudgeAgain(QObject):
         items.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         items.view.customContextMenuRequested.connect(self._open)
 
-    @Slot(QPoint)
     def _open(self, place: QPoint) -> None:
         self._all.setText(f"Judge the {counted(self._items.shown, 'listed item', 'listed items')}…")
         self.menu.popup(self._items.view.viewport().mapToGlobal(place))
 
-    @Slot()
     def _judge_one(self) -> None:
         chosen = self._items.current
         self._want([chosen.item_id] if chosen is not None else [])
 
-    @Slot()
     def _judge_all(self) -> None:
         self._want([item.item_id for item in self._items.table.listing.items])
 
@@ -265,7 +260,6 @@ class ReviewPage(Page):
         else:
             self.workspace.note.emit("No item is open: choose a run, or other filters.")
 
-    @Slot(bool)
     def _switch_adjudicating(self, on: bool) -> None:
         self.desk.finish_writing()
         self.session.adjudicating = on
@@ -282,13 +276,11 @@ class ReviewPage(Page):
         if self._stale:
             self._refresh()
 
-    @Slot()
     def _follow_judging(self) -> None:
         if self.isVisible():
             self.nothing.follow()
             self.part.follow()
 
-    @Slot()
     def _refresh(self) -> None:
         self._stale = not self.isVisible()
         run = self.workspace.run
@@ -323,7 +315,6 @@ class ReviewPage(Page):
             self._open_on.clear()
         self.list.read_run()
 
-    @Slot()
     def _follow_list(self) -> None:
         run, shown = self.workspace.run, self.list.shown
         total = len(run.results.judged) if run else 0
@@ -334,18 +325,15 @@ class ReviewPage(Page):
         self.reading.set_search(self.list.view.hits.search)
         self.desk.show_changes()
 
-    @Slot()
     def _show_nothing(self) -> None:
         self._item_id = ""
         self.desk.show_nothing()
         self._down.hide()
 
-    @Slot(object)
     def _show_wanted(self, key: JudgmentKey) -> None:
         self._wanted = key
         self.list.choose(key.item_id)
 
-    @Slot(object)
     def _go_back(self, key: JudgmentKey) -> None:
         self._wanted = key
         self.list.choose(key.item_id, clearing=False)
@@ -353,7 +341,6 @@ class ReviewPage(Page):
             self.session.went_back()
             self.desk.show_changes()
 
-    @Slot()
     def _choose_what_follows(self) -> None:
         state, follows = self.workspace.state, list(AFTER_LABEL)
         now = state.text(NEXT_CRITERION)
@@ -361,14 +348,12 @@ class ReviewPage(Page):
         state.set_text(NEXT_CRITERION, chosen)
         self.workspace.note.emit(f"After a label: {AFTER_LABEL[chosen]}.")
 
-    @Slot(object)
     def _follow_override(self, key: JudgmentKey) -> None:
         if not self._stale:
             self.list.read_item(key.item_id)
 
     # The chosen item
 
-    @Slot(str)
     def _choose_item(self, item_id: str) -> None:
         run, review = self.workspace.run, self.list.review
         if run is None or review is None or not self.list.follows or item_id not in review.places:
@@ -410,7 +395,6 @@ class ReviewPage(Page):
         by_order = [(annotators and row.differs_from_human, row.uncertainty) for row in rows]
         return rows[by_order.index(max(by_order))].criterion
 
-    @Slot()
     def _want_prompt(self) -> None:
         run, review = self.workspace.run, self.list.review
         if run is None or review is None or self._item_id not in review.places:
@@ -473,7 +457,7 @@ class ReviewPage(Page):
             splitter.restoreState(state.layout(f"review/{key}"))
         remembered = state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
-        self.marking.setCurrentIndex(max(0, self.marking.findData(remembered.get("marking"))))
+        self.marking.choose(remembered.get("marking"))
         self.desk.card.set_folded(remembered.get("folded") is True)
 
     def _splitters(self) -> dict[str, PageSplitter]:

@@ -163,16 +163,14 @@ class ReviewTableModel(HeadedModel):
     def show_listing(
         self, review: Review, listing: Listing, dataset: "Dataset | None", wanted: Filters
     ) -> None:
-        self.beginResetModel()
-        self._review, self.listing, self._criterion = review, listing, wanted.criterion
-        self._search = Search(wanted.text)
-        self._texts = {whose: dataset.texts(name) for whose, name in _TEXTS} if dataset is not None else {}
-        self.endResetModel()
+        texts = {whose: dataset.texts(name) for whose, name in _TEXTS} if dataset is not None else {}
+        with self._changing():
+            self._review, self.listing, self._criterion = review, listing, wanted.criterion
+            self._search, self._texts = Search(wanted.text), texts
 
     def clear(self) -> None:
-        self.beginResetModel()
-        self._review, self.listing, self._texts = None, Listing([], {}, {}), {}
-        self.endResetModel()
+        with self._changing():
+            self._review, self.listing, self._texts = None, Listing([], {}, {}), {}
 
     def forget_remarks(self) -> None:
         self.listing = replace(self.listing, remarks={})

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.core.codec import record_or
 from engine.core.errors import EngineError, SetupError
@@ -243,7 +243,6 @@ class RunQueue(QObject):
     def is_stored(self, place: int) -> bool:
         return any(run.id == self._entries[place].run_id for run in self._workspace.runs)
 
-    @Slot()
     def start(self) -> None:
         """Begin one run after another; where another run is under way, once that has ended."""
         if not self.going and self.waiting:
@@ -254,12 +253,10 @@ class RunQueue(QObject):
             self._next()
             self._tell()
 
-    @Slot()
     def pause(self) -> None:
         self.going = False
         self._tell()
 
-    @Slot()
     def skip(self) -> None:
         if self.current is not None:
             self._skipping = True
@@ -282,7 +279,6 @@ class RunQueue(QObject):
         run = next((run for run in self._workspace.runs if run.id == entry.run_id), None)
         return entry if run is None else replace(entry, name=run.name, note=run.note)
 
-    @Slot()
     def _take_names(self) -> None:
         entries = [self._as_stored(entry) for entry in self._entries]
         if entries != self._entries:
@@ -334,7 +330,6 @@ class RunQueue(QObject):
         self._keep(self._entries, again=False)
         self.changed.emit()
 
-    @Slot()
     def _next(self) -> None:
         if not self.going or self._control.running:
             return
@@ -350,12 +345,10 @@ class RunQueue(QObject):
         self._control.start(entry.next_setup, goes_on=True)
         self._starting = False
 
-    @Slot()
     def _follow_start(self) -> None:
         if not self._starting:
             self.current = None
 
-    @Slot()
     def _follow(self) -> None:
         # The number of the run is kept as soon as it has one.
         if self.current is not None and self._control.running:
@@ -369,7 +362,6 @@ class RunQueue(QObject):
             self._store_words(progress.run_id, entry.name, entry.note)  # called so since it was started
         self._put(place, replace(entry, run_id=progress.run_id))
 
-    @Slot(object)
     def _take_end(self, how: RunEnded | EngineError | None) -> None:
         place, self.current = self.current, None
         skipped, self._skipping = self._skipping, False

@@ -1,14 +1,15 @@
 """What a window has for its runs: the queue on the Judge page, their dialog, what its title and bar tell."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name, visible
+from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
 from engine.system.computer import Awake, KeepAwake
 from gui.judge.judge_page import JudgePage
@@ -20,14 +21,11 @@ from gui.widgets.action_table import with_keys
 from gui.widgets.actions import add_key
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, tip
-from gui.widgets.labels import STRETCH, button, guard, heading, in_column, in_row, name
+from gui.widgets.labels import STRETCH, button, guard, heading, in_column, in_row, name, open_dialog
 from gui.widgets.value_table import Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 _HEADS = (Head("Run"), Head("Model"), Head("State"))
 RUN, MODEL, STATE = range(len(_HEADS))
@@ -41,21 +39,16 @@ _LEAST = {RUN: 22, MODEL: 10, STATE: 20}  # characters of each column that are a
 class QueueTableModel(HeadedModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
-        self._entries: Sequence[Queued] = ()
+        self._shown: Sequence[Queued] = ()
 
     def show_entries(self, entries: Sequence[Queued]) -> None:
-        if len(entries) == len(self._entries):
-            self._entries = entries
-            self._tell_changed(0, len(entries) - 1)
-            return
-        self.beginResetModel()
-        self._entries = entries
-        self.endResetModel()
+        with self._changing(alike=len(entries) == len(self._shown)):
+            self._shown = entries
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        entry = self._entries[index.row()]
+        entry = self._shown[index.row()]
         model = entry.setup.model_path
         if role == Qt.ItemDataRole.DisplayRole:
             cells = ((entry.title, entry.how), (short_name(model.stem),), entry.outcome)
@@ -67,9 +60,6 @@ class QueueTableModel(HeadedModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return one_line(entry.in_words)
         return super().data(index, role)
-
-    def _count_rows(self) -> int:
-        return len(self._entries)
 
 
 class QueuePanel(QFrame):
@@ -140,7 +130,6 @@ class QueuePanel(QFrame):
 
     # What the user does with it
 
-    @Slot()
     def add_run(self) -> None:
         if (setup := self._wanted()) is not None:
             self.add(setup)
@@ -171,21 +160,18 @@ class QueuePanel(QFrame):
         if self._queue.move(place := self._place, step):
             self.view.selectRow(place + step)
 
-    @Slot()
     def call_run(self) -> None:
         if self._chosen is not None:
             place, dialog = self._place, RunNameDialog(self._chosen, self)
             # Nothing changes places while the dialog holds the window, however the runs go on.
             dialog.called.connect(lambda name, note: self._queue.call(place, name, note))
-            dialog.open()
+            open_dialog(dialog)
 
-    @Slot()
     def remove_run(self) -> None:
         place = self._place
         self._queue.remove(place)
         self.view.selectRow(min(place, self.table.rowCount() - 1))
 
-    @Slot()
     def _resume(self) -> None:
         if self._chosen is not None:
             run_id = self._chosen.run_id
@@ -194,12 +180,10 @@ class QueuePanel(QFrame):
 
     # What it shows
 
-    @Slot(str)
     def _tell_end(self, summary: str) -> None:
         self._ended = visible(summary)
         self._show()
 
-    @Slot()
     def _show(self) -> None:
         queue, entries = self._queue, self._queue.entries
         self.table.show_entries(entries)
@@ -209,7 +193,6 @@ class QueuePanel(QFrame):
         self._fit()
         self._show_buttons()
 
-    @Slot()
     def _show_buttons(self) -> None:
         queue, place, entry = self._queue, self._place, self._chosen
         waits = entry is not None and entry.state is QueueState.WAITING
@@ -229,7 +212,6 @@ class QueuePanel(QFrame):
         self.again_button.setVisible(again)
         self.clear_button.setVisible(any(one.state.ended for one in queue.entries))
 
-    @Slot()
     def _fit(self) -> None:
         rows, bar = min(max(self.table.rowCount(), 1), _MOST_ROWS), self.view.horizontalScrollBar()
         inside = rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
@@ -273,12 +255,10 @@ class RunWatch(QObject):
         self._name = name
         self._show_title()
 
-    @Slot()
     def follow_settings(self) -> None:
         self._release()
         self._follow()
 
-    @Slot()
     def _follow(self) -> None:
         if self._control.running or self._queue.going:
             if self._awake is None:
@@ -296,13 +276,11 @@ class RunWatch(QObject):
             self._awake.release()
             self._awake = None
 
-    @Slot(object)
     def _follow_end(self, _how: object) -> None:
         self._follow()
         if not self._queue.going:
             self._call()
 
-    @Slot()
     def _call(self) -> None:
         QApplication.alert(self._window)  # until somebody looks; nothing where the window is looked at
 
@@ -332,21 +310,18 @@ class RunDesk(QObject):
         self.panel.added.connect(workspace.note)
         self.queue.ended.connect(workspace.note)
 
-    @Slot(object)
     def _queue_audit(self, described: DescribedAudit) -> None:
         said = self.panel.add(described.setup)
         if described.lacking:
             self._workspace.note.emit(f"{said} {described.lacking}")
 
-    @Slot()
     def show_runs(self) -> None:
         dialog = RunsDialog(self._workspace, self.health, self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.deleted.connect(self._workspace.forget_runs)
         dialog.resume_wanted.connect(lambda run: self._resume(run, dialog))
-        dialog.open()
+        open_dialog(dialog)
 
-    def _resume(self, run: "StoredRun", dialog: RunsDialog) -> None:
+    def _resume(self, run: StoredRun, dialog: RunsDialog) -> None:
         """Go on with a run, at once or in the queue; the dialog says why where that cannot be."""
         try:
             setup = self._judge.control.going_on_with(run)
@@ -360,12 +335,10 @@ class RunDesk(QObject):
             self._workspace.page_wanted.emit(PageName.JUDGE)
             self._judge.resume(setup)
 
-    @Slot()
     def add_to_queue(self) -> None:
         self._workspace.page_wanted.emit(PageName.JUDGE)
         self.panel.add_run()
 
-    @Slot()
     def start_queue(self) -> None:
         self._workspace.page_wanted.emit(PageName.JUDGE)
         self.queue.start()

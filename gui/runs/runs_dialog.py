@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShowEvent
 
 from engine.core.errors import EngineError, SetupError
@@ -16,7 +16,7 @@ from engine.settings.run_lists import Deleted, RunContents, amount_of_file
 from gui.runs import runs_table
 from gui.runs.runs_table import NameDelegate, NoteField, RunHealth, RunsOrder, RunsTableModel
 from gui.widgets import labels
-from gui.widgets.actions import add_key
+from gui.widgets.actions import add_key, timer
 from gui.widgets.foreign_text import OneLine, plain_label
 from gui.widgets.labels import STRETCH, hint, in_column, in_row, make_room, name
 from gui.widgets.notice import problem_of
@@ -57,8 +57,7 @@ class RunsDialog(QtWidgets.QDialog):
         self.said.hide()
         self.count = OneLine()
         self._make_buttons()
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self._keep_note)
+        self._rest = timer(self, _REST_MS, self._keep_note)
         self.note.textChanged.connect(self._rest.start)
         self.finished.connect(self._keep_note)
         workspace.runs_changed.connect(self._show_runs)
@@ -148,31 +147,26 @@ class RunsDialog(QtWidgets.QDialog):
     def _editing(self) -> bool:
         return self.view.state() == QtWidgets.QAbstractItemView.State.EditingState
 
-    @Slot()
     def open_run(self) -> None:
         if self.open_button.isEnabled() and not self._editing:
             self._workspace.show_run(self.chosen[0].id)
             self.accept()
 
-    @Slot()
     def resume(self) -> None:
         if len(self.chosen) == 1:
             self.say("")
             self.resume_wanted.emit(self.chosen[0])
 
-    @Slot()
     def rename(self) -> None:
         if self.rename_button.isEnabled():
             self.view.edit(self._cell_of_name(self.chosen[0].id))
 
-    @Slot()
     def archive(self) -> None:
         ids, author = [run.id for run in self.chosen], self._workspace.author
         away = all(run.archived for run in self.chosen)
         if ids:
             self._do(self._in_store(lambda store: store.restore(ids) if away else store.archive(ids, author)))
 
-    @Slot()
     def compare(self) -> None:
         if len(self.chosen) == 2:
             first, other = sorted(run.id for run in self.chosen)
@@ -180,7 +174,6 @@ class RunsDialog(QtWidgets.QDialog):
             show = partial(self._show_differences, store_jobs.drift(path, first, other))
             self._do(store_jobs.differences(path, first, other), show, refresh=False)
 
-    @Slot()
     def delete(self) -> None:
         if ids := [run.id for run in self.chosen]:
             self._do(self._in_store(lambda store: store.contents(ids)), self._ask, refresh=False)
@@ -191,10 +184,9 @@ class RunsDialog(QtWidgets.QDialog):
             self.open_run()
 
         ids, dialog = [each.run.id for each in held], DeleteDialog(held, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(lambda decisions: self._delete(ids, decisions))
         dialog.export_wanted.connect(export)
-        dialog.open()
+        labels.open_dialog(dialog)
 
     def _delete(self, ids: Sequence[int], with_decisions: bool) -> None:
         def tell(deleted: Deleted) -> None:
@@ -209,10 +201,9 @@ class RunsDialog(QtWidgets.QDialog):
 
     def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         task = TaskPanel(self._workspace.threads, ThreadName.MEASURE, dialog, dialog.show_changes)
         task.failed.connect(dialog.tell_problem)
-        dialog.open()
+        labels.open_dialog(dialog)
         task.start(drift)
 
     def _in_store(self, ask: Callable[[Any], Any]) -> Job[Any]:
@@ -227,7 +218,6 @@ class RunsDialog(QtWidgets.QDialog):
         if refresh:
             task.ended.connect(self._workspace.refresh_runs)
 
-    @Slot(object)
     def tell_problem(self, error: EngineError) -> None:
         self.say("\n".join(problem_of(error)))
         self._show_runs()
@@ -244,7 +234,6 @@ class RunsDialog(QtWidgets.QDialog):
 
     # The note
 
-    @Slot()
     def _keep_note(self) -> None:
         self._rest.stop()
         if self._noted is not None and self.note.modified:
@@ -273,7 +262,6 @@ class RunsDialog(QtWidgets.QDialog):
 
     # What is shown
 
-    @Slot()
     def _show_runs(self) -> None:
         if self._editing:
             return  # it would put the old name into the editor; shown once that is closed
@@ -286,13 +274,11 @@ class RunsDialog(QtWidgets.QDialog):
         if self.isVisible():
             self._health.look(self._workspace.runs)
 
-    @Slot()
     def _search(self) -> None:
         self.order.search(self.search.text(), self.archived.isChecked())
         self.view.setColumnHidden(runs_table.ARCHIVED, not self.archived.isChecked())
         self._follow_choice()
 
-    @Slot()
     def _follow_choice(self) -> None:
         runs = self.chosen
         sound = not any(isinstance(run, DamagedRun) for run in runs)
@@ -418,12 +404,10 @@ class DifferencesDialog(QtWidgets.QDialog):
         in_column(self.summary, self.only, *tables, labels.close_button(self), on=self, margins=None)
         make_room(self, 150, 46)
 
-    @Slot(object)
     def show_changes(self, sheet: Sheet) -> None:
         self.said.hide()
         self.changes.show_sheet(sheet)
         self._room.show()
 
-    @Slot(object)
     def tell_problem(self, error: EngineError) -> None:
         self.said.setText(visible(f"No regression check. {problem_of(error)[0]}"))

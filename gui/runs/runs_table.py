@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, QSortFilterProxyModel, Qt, Signal
 
 from engine.core.errors import SetupError
 from engine.core.health import Health
-from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, checked_name, checked_note
+from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, StoredRun, checked_name, checked_note
 from engine.settings.run_lists import run_in_lines, run_list
 from gui.runs.queue import Queued
 from gui.widgets.foreign_text import OneLine, tip
@@ -20,9 +20,6 @@ from gui.workspace import store_jobs
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(9)
 """The columns of `run_list`."""
@@ -41,14 +38,8 @@ class RunsTableModel(TableModel):
 
     def show_runs(self, runs: Sequence[AnyRun], health: Mapping[int, Health]) -> None:
         """Show these; where they are as many as before, what is chosen stays chosen."""
-        alike = [run.id for run in runs] == [run.id for run in self._runs]
-        if not alike:
-            self.beginResetModel()
-        self._runs, self._health, self._table = runs, health, run_list(runs, health)
-        if alike:
-            self._tell_changed(0, len(runs) - 1)
-        else:
-            self.endResetModel()
+        with self._changing(alike=[run.id for run in runs] == [run.id for run in self._runs]):
+            self._runs, self._health, self._table = runs, health, run_list(runs, health)
 
     def run_at(self, row: int) -> AnyRun:
         return self._runs[row]
@@ -125,7 +116,7 @@ class RunHealth(QObject):
         self._looking = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._take)
         self._looking.failed.connect(self._next)  # one that cannot be read has no health
 
-    def look(self, runs: "Sequence[StoredRun]") -> None:
+    def look(self, runs: Sequence[StoredRun]) -> None:
         self._wanted = [run for run in runs if run.by_a_model and self._state.get(run.id) != _state(run)]
         if not self._looking.busy:
             self._next()
@@ -134,7 +125,6 @@ class RunHealth(QObject):
         self._wanted = []
         self._looking.drop()
 
-    @Slot()
     def _next(self) -> None:
         # One job for each run: what else is to be measured need not wait for all of them.
         if self._wanted:
@@ -142,14 +132,13 @@ class RunHealth(QObject):
             self._state[run.id] = _state(run)
             self._looking.start(store_jobs.health(self._workspace.store_path, run.id))
 
-    @Slot(object)
     def _take(self, found: tuple[int, Health]) -> None:
         self.found |= [found]
         self._next()
         self.changed.emit()
 
 
-def _state(run: "StoredRun") -> str:
+def _state(run: StoredRun) -> str:
     return f"{run.judged} {run.calibration}"
 
 
@@ -187,9 +176,8 @@ class RunNameDialog(QtWidgets.QDialog):
     def __init__(self, entry: Queued, parent: QtWidgets.QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Name and note")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.name = QtWidgets.QLineEdit(entry.name, maxLength=LONGEST_NAME)
-        self.name.setPlaceholderText("Name, shown in lists")
+        shown = "Name, shown in lists"
+        self.name = QtWidgets.QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText=shown)
         self.name.selectAll()
         name(self.name, "Name of the run")
         self.note = NoteField("Note of the run")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from PySide6 import QtGui, QtWidgets
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
 
-from gui.widgets.foreign_text import OneLine
+from gui.widgets.foreign_text import OneLine, tip
 from gui.widgets.labels import STRETCH, Mixed, button, in_row, name
 
 LONGEST = 240  # characters: who wants more of a text goes there
@@ -139,11 +139,23 @@ Key = QtGui.QKeySequence | QtGui.QKeySequence.StandardKey | str
 
 
 def add_entry(
-    menu: QtWidgets.QMenu, text: str, do: Callable[[], object], keys: Sequence[QtGui.QKeySequence] = ()
+    menu: QtWidgets.QMenu,
+    text: str,
+    do: Callable[[], object],
+    keys: Sequence[QtGui.QKeySequence] = (),
+    *,
+    what: str = "",
+    checked: bool | None = None,
 ) -> QtGui.QAction:
-    """Put an entry at the end of a menu. Only one menu may have the keys: two make Qt ignore them."""
-    added = menu.addAction(text)
+    """Put an entry at the end of a menu. Only one menu may have the keys: two make Qt ignore them.
+
+    `what`: its tip; `checked`: whether it is the one of several that is chosen, None for all others.
+    """
+    added = QtGui.QAction(text, menu, checkable=checked is not None, checked=checked is True)
+    menu.addAction(added)
     added.setShortcuts(keys)
+    if what:
+        added.setToolTip(tip(what))
     # The signal carries whether the action is checked, which nobody wants to know.
     added.triggered.connect(lambda _checked=False: do())
     return added

@@ -2,13 +2,15 @@
 window makes all its fields of these, never of Qt's own (a test holds it to that).
 """
 
+from collections.abc import Iterable
 from functools import partial, reduce
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 
+from gui.widgets.foreign_text import tip
 from gui.widgets.labels import Mixed, describe, in_column, name, narrow
 from gui.widgets.theme import colours, draw_frame
 
@@ -125,8 +127,9 @@ class Fold(QtWidgets.QWidget):
 class _CalmField(Mixed):
     """What all of them do; stands before Qt's own class among the bases."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, **properties: Any) -> None:
+        """`properties`: of Qt's class, in this order."""
+        super().__init__(*arguments, **properties)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # Qt's own lets the wheel give the focus
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -153,7 +156,24 @@ class _EdgedField(_CalmField):
 
 
 class ComboBox(_EdgedField, QtWidgets.QComboBox):
-    """One of several, to choose from a list."""
+    """One of several, to choose from a list of texts, each with its data and, where it says more, a tip."""
+
+    def offer(self, entries: Iterable[tuple[str, Any] | tuple[str, Any, str]], chosen: Any = None) -> None:
+        """Offer these alone, and choose one by its data; no signal tells of it."""
+        with QSignalBlocker(self):
+            self.clear()
+            for entry in entries:
+                self.add(*entry)
+            self.choose(chosen)
+
+    def add(self, text: str, data: Any, what: str = "") -> None:
+        self.addItem(text, data)
+        if what:
+            self.setItemData(self.count() - 1, tip(what), Qt.ItemDataRole.ToolTipRole)
+
+    def choose(self, data: Any) -> None:
+        """Choose what has these data, else the first."""
+        self.setCurrentIndex(max(0, self.findData(data)))
 
 
 class SpinBox(_EdgedField, QtWidgets.QSpinBox):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from engine.core.formatting import visible
 from gui.widgets.labels import describe, label, longest_line
 
+READABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 # A tool tip cannot be scrolled: a response of many pages would cover the screen.
 _LONGEST_TIP = 1500
 _LONGEST_LINE = 240

@@ -1,7 +1,7 @@
 """The help inside the window: its first steps, and what its words mean, on one page."""
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal
 
 from gui.widgets import labels
 from gui.widgets.action_table import with_keys
@@ -46,7 +46,6 @@ class HelpDialog(QtWidgets.QDialog):
         QTimer.singleShot(0, self, lambda: self.area.verticalScrollBar().setValue(self.sections[topic].y()))
         self.area.setFocus()
 
-    @Slot(str)
     def _filter(self, text: str) -> None:
         wanted = text.casefold().split()
         for topic, section in self.sections.items():
@@ -74,7 +73,6 @@ class HelpMark(QtWidgets.QToolButton):
         labels.name(self, what, "Opens the glossary at this word")
         self.clicked.connect(self._show)
 
-    @Slot()
     def _show(self) -> None:
         show_help(self.window(), self.topic)
 

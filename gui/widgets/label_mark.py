@@ -7,8 +7,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QFontMetricsF, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
 
+from engine.core.column_map import NO_LABEL
 from engine.core.formatting import percent
-from engine.core.items import PREFERENCES, HumanLabel, Preference, Tie, labels_beside
+from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie, labels_beside
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import STRETCH, Painted, in_row, label
 from gui.widgets.theme import Colours, colours
@@ -22,6 +23,8 @@ LABEL_WORDS: Mapping[HumanLabel | None, str] = {
     Tie.TIE: "tie",
     None: "unscored",
 }
+MEANINGS = (*((LABEL_WORDS[label], label.value) for label in HUMAN_LABELS), ("no label", NO_LABEL))
+"""What a value of a foreign file may mean, as a list offers it."""
 LETTERS = dict(zip(LABEL_WORDS, "ABGX=–", strict=True))
 
 _ICON_SIDE = 48  # pixels that an icon is drawn with; Qt makes it smaller

@@ -130,6 +130,21 @@ def close_button(dialog: QDialog, which: _Standard = _Standard.Close) -> QtWidge
     return buttons
 
 
+def cancel_or(
+    dialog: QDialog, text: str, do: Callable[[], object]
+) -> tuple[QtWidgets.QDialogButtonBox, QPushButton]:
+    """Cancel, and the button that does what the dialog asks for."""
+    buttons = close_button(dialog, _Standard.Cancel)
+    buttons.accepted.connect(do)
+    return buttons, buttons.addButton(text, QtWidgets.QDialogButtonBox.ButtonRole.AcceptRole)
+
+
+def open_dialog(dialog: QDialog) -> None:
+    """Open a dialog that is gone once it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+
+
 def button(text: str, do: Callable[[], object], accessible: str = "", what: str = "") -> QPushButton:
     made = QPushButton(text)
     if accessible or what:
@@ -320,8 +335,3 @@ def describe(widget: QWidget, what: str) -> None:
 def narrow(box: QtWidgets.QComboBox, letters: int = 12) -> None:
     box.setSizeAdjustPolicy(QtWidgets.QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     box.setMinimumContentsLength(letters)
-
-
-def shown_text(widget: QWidget) -> str:
-    labels = (label for label in widget.findChildren(QLabel) if not label.isHidden())
-    return "\n".join(label.text() for label in labels if label.text())

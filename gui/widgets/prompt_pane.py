@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolTip, QWidget
 
 from engine.core.prompt_text import PlacedToken, Preview, Source
 from gui.widgets.fields import FlowLayout
-from gui.widgets.foreign_text import tip
+from gui.widgets.foreign_text import READABLE, tip
 from gui.widgets.labels import STRETCH, in_column, in_row, name
 from gui.widgets.theme import Colours, colours
 
@@ -56,18 +56,13 @@ class PromptPane(QPlainTextEdit):
     token_changed = Signal(str)  # in words, the token at the text cursor
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(readOnly=True, undoRedoEnabled=False, tabChangesFocus=True)
         self.prompt: ShownPrompt | None = None
         self._starts: Sequence[int] = ()
         self._tokens_shown = False
-        self.setReadOnly(True)
-        self.setUndoRedoEnabled(False)
-        self.setTabChangesFocus(True)
         self.setAcceptDrops(False)
         self.setWordWrapMode(QtGui.QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.setTextInteractionFlags(READABLE)
         self.document().setDocumentMargin(10)
         name(self, "Prompt of the model")
         self.cursorPositionChanged.connect(self._tell_token)

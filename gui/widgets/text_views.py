@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QUrl, Signal
 from PySide6.QtGui import QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
@@ -11,7 +11,7 @@ from engine.core.formatting import visible
 from engine.core.items import Preference
 from engine.core.tables import Section, Sentences, Sheet, Table, Tone
 from gui.widgets import labels
-from gui.widgets.foreign_text import OneLine, markdown_document
+from gui.widgets.foreign_text import READABLE, OneLine, markdown_document
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import beside_help
 from gui.widgets.label_mark import LabelSquare, Pill
@@ -24,14 +24,10 @@ CUT_AFTER = 20_000  # characters: more takes long to lay out
 
 class TextBrowser(QTextBrowser):
     def __init__(self) -> None:
-        super().__init__()
-        self.setOpenLinks(False)
-        self.setOpenExternalLinks(False)
+        super().__init__(openLinks=False, openExternalLinks=False)
         self.setUndoRedoEnabled(False)
         self.setTabChangesFocus(True)
-        self.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.setTextInteractionFlags(READABLE)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -133,7 +129,6 @@ class TextPane(QWidget):
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_more"):
             self._render()
 
-    @Slot()
     def _show_whole(self) -> None:
         self._whole = True
         self._render()
@@ -245,7 +240,6 @@ class _TableView(QFrame):
         self._view.activated.connect(self._list)
         in_column(self._view, on=self)
 
-    @Slot(QModelIndex)
     def _list(self, index: QModelIndex) -> None:
         behind = self.model.behind(index.row(), index.column())
         if behind is not None and behind.ids:

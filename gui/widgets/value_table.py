@@ -2,7 +2,8 @@
 the engine hold values in its words; headers and names of rows get a capital letter here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -87,6 +88,7 @@ class HeadedModel(QAbstractTableModel):
     def __init__(self, heads: Sequence[Head] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._heads = heads
+        self._shown: Sequence[Any] = ()  # a row for each, unless a subclass counts them otherwise
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:
         return 0 if parent.isValid() else self._count_rows()
@@ -112,7 +114,18 @@ class HeadedModel(QAbstractTableModel):
         return None
 
     def _count_rows(self) -> int:
-        raise NotImplementedError
+        return len(self._shown)
+
+    @contextmanager
+    def _changing(self, alike: bool = False) -> Iterator[None]:
+        """Something else is shown inside; `alike`: by as many rows, so that views keep their place."""
+        if not alike:
+            self.beginResetModel()
+        yield
+        if alike:
+            self._tell_changed(0, self._count_rows() - 1)
+        else:
+            self.endResetModel()
 
     def _tell_changed(self, first: int, last: int) -> None:
         if first <= last:
@@ -127,13 +140,12 @@ class TableModel(HeadedModel):
         self._bold.setBold(True)
 
     def show_table(self, table: Table) -> None:
-        self.beginResetModel()
-        self._table = table
-        self._heads = [
-            Head(self._title(place), column.meaning, column.kind.is_number)
-            for place, column in enumerate(table.columns)
-        ]
-        self.endResetModel()
+        with self._changing():
+            self._table = table
+            self._heads = [
+                Head(self._title(place), column.meaning, column.kind.is_number)
+                for place, column in enumerate(table.columns)
+            ]
 
     @property
     def table(self) -> Table:

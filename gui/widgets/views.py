@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6 import QtGui
-from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, QTimer, Slot
+from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, QTimer
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
 from engine.core.tables import latex_label, latex_table, markdown_table
@@ -103,7 +103,6 @@ class FillingView(RowsView):
         super().resizeEvent(event)
         self._share()
 
-    @Slot()
     def _share(self) -> None:
         # Every change of a column comes back here as a signal.
         if self._sharing or not self._least or self.model() is None:

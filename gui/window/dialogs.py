@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, Signal, SignalInstance, Slot, qVersion
+from PySide6.QtCore import QObject, Signal, SignalInstance, qVersion
 from PySide6.QtGui import QGuiApplication
 
 from engine.core import VERSION
@@ -80,7 +80,6 @@ class CheckDialog(QtWidgets.QDialog):
     def text(self) -> str:
         return "\n".join([self._what.text(), self.outcome.text(), *self.list.toPlainText().splitlines()])
 
-    @Slot(object)
     def _show(self, findings: list[str]) -> None:
         self.list.setVisible(bool(findings))
         self.list.setPlainText(visible("\n".join(findings)))
@@ -90,7 +89,6 @@ class CheckDialog(QtWidgets.QDialog):
         )
         labels.set_role(self.outcome, "warning" if findings else "good")
 
-    @Slot(object)
     def _tell(self, error: EngineError) -> None:
         self.outcome.setText(visible("\n".join(problem_of(error))))
 
@@ -223,13 +221,11 @@ class SettingsDialog(QtWidgets.QDialog):
 
         box = ComboBox()
         labels.name(box, what)
-        for choice, words in choices.items():
-            box.addItem(words, str(choice))
+        box.offer([(words, str(choice)) for choice, words in choices.items()])
         box.activated.connect(keep)
         self._form.addRow(what, box)
         return box
 
-    @Slot()
     def _show(self) -> None:
         self._author.setText(self._workspace.author)
         kept = {
@@ -239,9 +235,8 @@ class SettingsDialog(QtWidgets.QDialog):
             self._after_label: self._state.text(NEXT_CRITERION),
         }
         for box, value in kept.items():
-            box.setCurrentIndex(max(0, box.findData(value)))
+            box.choose(value)
 
-    @Slot()
     def _keep_author(self) -> None:
         if self._author.isModified():
             self._workspace.set_author(self._author.text())
@@ -259,13 +254,11 @@ class DiagnosticsCopier(QObject):
         failures = workspace.failures
         self._telling = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take, failed=failures)
 
-    @Slot()
     def copy(self) -> None:
         space = self._workspace
         space.note.emit("Gathering the diagnostics …")
         self._telling.start(tell(_screen(), _settings(space.state), space.store_path))
 
-    @Slot(object)
     def _take(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
         self._workspace.note.emit("The diagnostics are on the clipboard; they contain none of your texts.")
@@ -333,7 +326,6 @@ class SelfTestDialog(QtWidgets.QDialog):
     def outcome(self) -> str:
         return self._outcome.text()
 
-    @Slot(object)
     def _add(self, check: "Check") -> None:
         row = self._grid.rowCount()
         self._failed += not check.passed
@@ -344,7 +336,6 @@ class SelfTestDialog(QtWidgets.QDialog):
         self._lines.append(f"{'passed' if check.passed else 'FAILED'}  {check.name}: {found}")
         self._test.line.go_on(f"{len(self._lines)} checks done …")
 
-    @Slot(object)
     def _end(self, _result: object) -> None:
         self._outcome.setText(
             f"{self._failed} of {len(self._lines)} checks failed." if self._failed else "All checks passed."

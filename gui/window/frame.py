@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QListWidgetItem, QMainWindow, QMessageBox, QStackedWidget, QWidget
@@ -123,14 +123,12 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.setAcceptDrops(True)
         self._app.styleHints().colorSchemeChanged.connect(self.apply_look)
 
-    @Slot(int)
     def _turn(self, row: int) -> None:
         if row >= 0:
             self.stack.setCurrentIndex(row)
             self.state.set_text("page", self.page.value)
             self.page_turned.emit(self.page)
 
-    @Slot()
     def _enter(self) -> None:
         self.page_entered.emit(self.page)
 
@@ -195,7 +193,6 @@ class MainWindow(ReadingOrder, QMainWindow):
         if sizes:
             self.set_text_size(sizes[0])
 
-    @Slot()
     def apply_look(self) -> None:
         self._apply_theme()
         self._size_rail()

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtGui import QAction, QCloseEvent
 from PySide6.QtWidgets import QDialog, QMenu, QMenuBar, QMessageBox
 
@@ -15,7 +15,7 @@ from engine.core.errors import EngineError, FileKind, SetupError, WrongKindError
 from engine.core.formatting import short_name, without_middle
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
-from engine.settings.identity import how_to_complete
+from engine.settings.identity import StoredRun, how_to_complete
 from engine.settings.run_lists import of_what
 from engine.system.paths import PathKind, data_folder, demo_dataset, log_folder, seen_at, text_of_path
 from gui.compare.compare_page import ComparePage
@@ -36,6 +36,7 @@ from gui.widgets.actions import add_entry
 from gui.widgets.files import show_folder
 from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.help_dialog import show_help
+from gui.widgets.labels import open_dialog
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
 from gui.window import dialogs
@@ -51,9 +52,6 @@ from gui.workspace.state import AUTHOR, BLIND, PageName
 from gui.workspace.store_jobs import SeenStore, look_at_store
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.settings.identity import StoredRun
 
 _MODEL_SUFFIX = ".gguf"
 _AS_SET = "as the Judge page is set"
@@ -117,7 +115,6 @@ class MainContent(QObject):
         self.workspace.close()
         return ended
 
-    @Slot(object)
     def _take_store(self, seen: SeenStore | None) -> None:
         if seen is not None:
             self.workspace.open_last_run()
@@ -164,7 +161,6 @@ class MainContent(QObject):
             FileKind.LABELS_OF_ANNOTATORS: ("Import annotations", lambda path: exchange.count([path])),
         }
 
-    @Slot(object, object)
     def open_kind(self, path: Path, kind: FileKind) -> None:
         self.notices.withdraw(path)
         if kind in self._places:
@@ -172,7 +168,6 @@ class MainContent(QObject):
         else:
             self.workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))
 
-    @Slot(object)
     def show_problem(self, error: EngineError) -> None:
         said = replace(Message.of(error), about=error)
         if isinstance(error, WrongKindError) and error.kind in self._places:
@@ -270,17 +265,14 @@ class MainContent(QObject):
     def _page(self, name: PageName) -> Page:
         return next(page for page in self.pages if page.NAME is name)
 
-    @Slot(object)
     def _turn_to(self, name: PageName) -> None:
         self.workspace.reviewing = name is PageName.REVIEW
         self._page(name).entered()
 
-    @Slot(object, object, object)
     def _show_choice(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None) -> None:
         self.judge.choose_items(dataset, ids, columns)
         self.frame.show_page(PageName.JUDGE)
 
-    @Slot(object)
     def _take_files(self, paths: Sequence[Path]) -> None:
         first = paths[0]
         if seen_at(first) is PathKind.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
@@ -289,7 +281,6 @@ class MainContent(QObject):
         else:
             self.submissions.open_files(paths, show_dataset=True)
 
-    @Slot()
     def _tell_dataset(self) -> None:
         dataset = self.workspace.dataset
         name = one_line(short_name(dataset.name)) if dataset else ""
@@ -297,7 +288,6 @@ class MainContent(QObject):
         if name:
             self.frame.announcer.say(f"{name} is open.")
 
-    @Slot()
     def _follow_look(self) -> None:
         for page in self.pages:
             page.follow_look()
@@ -321,13 +311,11 @@ class MainContent(QObject):
         dialog.forget_wanted.connect(self._forget)
         self._show(dialog)
 
-    @Slot()
     def _forget(self) -> None:
         self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, AUTHOR, BLIND)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
 
-    @Slot()
     def _show_check(self) -> None:
         run = self.workspace.run
         if run is None:
@@ -335,14 +323,12 @@ class MainContent(QObject):
         dialog = dialogs.CheckDialog(self.workspace, run, self.frame)
         path = run.results.run.identity.model_path
         dialog.other_wanted.connect(lambda: self.submissions.ask_dataset(path))
-        self._open(dialog)
+        open_dialog(dialog)
 
-    @Slot(object)
     def _show_prompt(self, item: Item) -> None:
         """What the model that is chosen on the Judge page would be shown."""
         self._open_prompt(PromptRequest(Subject(item, self.judge.setup()), "", chosen_on=_AS_SET))
 
-    @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
         run, setup, blind = self.workspace.run, self.judge.setup(), self.review.reviewer.blind
         if run is None:
@@ -360,13 +346,8 @@ class MainContent(QObject):
         )
 
     def _open_prompt(self, wanted: PromptRequest) -> None:
-        self._open(PromptDialog(self.workspace, wanted, self.frame))
+        open_dialog(PromptDialog(self.workspace, wanted, self.frame))
 
-    def _open(self, dialog: QDialog) -> None:
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-
-    @Slot(object)
     def _tell_findings(self, opened: Answered) -> None:
         """What is wrong with a submission just opened; which items it answers, the status bar says."""
         run = opened.run
@@ -388,19 +369,16 @@ class MainContent(QObject):
 
     # Runs, and closing during one
 
-    @Slot()
     def _follow_open_run(self) -> None:
         run = self.workspace.run
         self.menus.name_run(run.results.run if run is not None else None)
         if run is not None:
             self.notices.withdraw(about_run(run.id))
 
-    @Slot(object)
     def _withdraw_notices(self, run_ids: Sequence[int]) -> None:
         for run_id in run_ids:
             self.notices.withdraw(about_run(run_id))
 
-    @Slot()
     def _follow_run(self) -> None:
         progress, running = self.run_control.progress, self.run_control.running
         self.menus.follow_run(running)
@@ -411,7 +389,6 @@ class MainContent(QObject):
             text = f"Judging: {progress.judged:,} of {progress.items:,} items. {uncertainty}".rstrip(". ")
             self.frame.show_run_state("Stopping …" if self.run_control.stopping else text, bool(uncertainty))
 
-    @Slot(object)
     def _end_run(self, _how: object) -> None:
         self.frame.show_run_state("")
         self.menus.follow_run(False)
@@ -419,7 +396,6 @@ class MainContent(QObject):
             # Not at once: the run may end in the middle of the question whether to close.
             QTimer.singleShot(0, self.frame.close)
 
-    @Slot(object)
     def _consider_closing(self, event: QCloseEvent) -> None:
         if self.judge.searching and not self.frame.closing:
             title = "The search for the best settings is running"
@@ -496,7 +472,7 @@ class Menus(QObject):
             if OF_MENUS[name].when is when:
                 entry.setEnabled(possible)
 
-    def name_run(self, run: "StoredRun | None") -> None:
+    def name_run(self, run: StoredRun | None) -> None:
         called = of = to = whole = ""
         if run is not None:
             whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"
@@ -516,14 +492,12 @@ class Menus(QObject):
         for choice in ThemeChoice:
             self._entries[f"theme_{choice}"].setChecked(choice is chosen)
 
-    @Slot()
     def _fill_recent(self) -> None:
         self._recent.clear()
         for path in self._files():
             name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
-            action = self._recent.addAction(one_line(f"{name}   {folder}").translate(_NO_AMPERSAND))
-            action.setToolTip(tip(str(path)))
-            action.triggered.connect(partial(self._open_recent, path))
+            text = one_line(f"{name}   {folder}").translate(_NO_AMPERSAND)
+            add_entry(self._recent, text, partial(self._open_recent, path), what=str(path))
         if self._recent.isEmpty():
             self._recent.addAction("No files yet").setEnabled(False)
         else:

@@ -6,7 +6,7 @@ ones are told by the button alone. None takes the keys by itself, nor for a mome
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
@@ -94,25 +94,21 @@ class NoticePlace(QFrame):
 
     # What the user does
 
-    @Slot()
     def dismiss(self) -> None:
         del self._all[self._at]
         self._at = min(self._at, max(0, len(self._all) - 1))
         self._show()
 
-    @Slot()
     def dismiss_all(self) -> None:
         self._all.clear()
         self._show()
 
-    @Slot()
     def toggle(self) -> None:
         if not self.isHidden():
             self.fold()
         elif self._all:
             self._open()
 
-    @Slot()
     def take_keys(self) -> None:
         if self._has_keys or not self._all:
             self.fold()
@@ -126,7 +122,6 @@ class NoticePlace(QFrame):
         self._resting.stop()
         self._show(unfold=True)
 
-    @Slot()
     def fold(self) -> None:
         had_keys = self._has_keys
         self.hide()
@@ -145,12 +140,10 @@ class NoticePlace(QFrame):
         self._at = (self._at + step) % len(self._all)
         self._show()
 
-    @Slot()
     def _take_clicks(self) -> None:
         self._settling.stop()
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, False)
 
-    @Slot()
     def _rest(self) -> None:
         if self._has_keys or self.underMouse():
             self._resting.start()
@@ -199,7 +192,6 @@ class NoticePlace(QFrame):
         set_role(self.button, next((role for role in ("problem", "note") if role in roles), ""))
         name(self.button, text, "Notices: show or hide them (F8)")
 
-    @Slot()
     def _fit(self) -> None:
         """As high as the words need, in the lower right corner or in a gap between what is guarded."""
         if self.isHidden():

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from engine.core.column_map import ColumnMap
@@ -58,7 +58,6 @@ class SubmissionOpener(QObject):
         workspace.dataset_failed.connect(self._give_up)
         workspace.dataset_changed.connect(self._take_up)
 
-    @Slot()
     def ask(self) -> None:
         kept, recent = self._workspace.state.text(_FOLDER), self._workspace.state.recent("datasets")
         folder = Path(kept) if kept else recent[0].parent if recent else Path()
@@ -85,7 +84,6 @@ class SubmissionOpener(QObject):
         self._otherwise, self._show_dataset = otherwise, show_dataset
         self._telling.start(submission_jobs.tell_apart(paths))
 
-    @Slot(object)
     def _take_told(self, told: SortedFiles) -> None:
         dataset = told.dataset or self._otherwise
         if dataset is not None:
@@ -106,27 +104,23 @@ class SubmissionOpener(QObject):
 
     # Opening
 
-    @Slot(object)
     def _follow_loading(self, loading: object) -> None:
         if loading is None:
             # Not at once: the end of the reading is told before what came of it.
             QTimer.singleShot(0, self._go_on)
 
-    @Slot(object)
     def _give_up(self, error: EngineError) -> None:
         # A submission that names it waits for its columns, or is not opened.
         if self._waiting is not None and self._waiting.dataset is not None:
             self._put_off = self._waiting if isinstance(error, ColumnsError) else None
             self._waiting = None
 
-    @Slot()
     def _take_up(self) -> None:
         request, self._put_off = self._put_off, None
         dataset, wanted = self._workspace.dataset, request.dataset if request else None
         if request and wanted and dataset is not None and dataset.path.absolute() == wanted.absolute():
             self._open(request)
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         request = self._asked
         if not isinstance(error, ColumnsError) or request is None:
@@ -144,7 +138,6 @@ class SubmissionOpener(QObject):
         asked = {"columns": request.columns, "remember": keeps, "rubric": space.rubric.rubric}
         space.columns_wanted.emit(ColumnsRequest.of(error, read, left=leave, **asked))
 
-    @Slot()
     def _go_on(self) -> None:
         request, space = self._waiting, self._workspace
         if request is None or space.loading:
@@ -153,7 +146,6 @@ class SubmissionOpener(QObject):
         request = replace(request, current=space.dataset, recent=tuple(space.state.recent("datasets")))
         self._opening.start(submission_jobs.open_submission(space.store_path, request))
 
-    @Slot(object)
     def _take(self, found: Answered | Unanswered) -> None:
         if isinstance(found, Unanswered):
             self._ask_which(found)
@@ -168,7 +160,6 @@ class SubmissionOpener(QObject):
         space.refresh_runs()
         self.opened.emit(found)
 
-    @Slot()
     def _show(self) -> None:
         """Show it in Review once it is the open run, so that the keys go to its items."""
         run = self._workspace.run
@@ -235,7 +226,6 @@ class DatasetOpener(QObject):
         telling = self._dataset.workspace.threads.start(ThreadName.FILES, tell_apart([path]))
         telling.finished.connect(self._take_told)
 
-    @Slot(object)
     def _take_told(self, told: SortedFiles) -> None:
         if told.submission is not None:
             self._compare.choosing.add_files([told.submission])

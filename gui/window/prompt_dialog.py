@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QPushButton, QScrollArea, QWidget
 
@@ -155,7 +155,6 @@ class PromptDialog(QDialog):
         method, question = (asked or _LETTERS)[max(0, self.method.currentIndex())]
         return PromptKey(str(self.criterion.currentData()), order, method, question)
 
-    @Slot(object)
     def _take(self, event: PromptHead | KeyedPrompt) -> None:
         if isinstance(event, PromptHead):
             self._show_head(event)
@@ -173,20 +172,17 @@ class PromptDialog(QDialog):
         where = f"{short_name(head.model)}, {chosen_on}" if chosen_on else short_name(head.model)
         self.title.setText(one_line(f"Item {short_name(subject.item.id)} {how} {where}"))
         self.title.setToolTip("")
-        for criterion in head.criteria:
-            self.criterion.addItem(sentence_case(words(criterion)), criterion)
-        for order in head.orders:
-            self.order.addItem(_ORDER_WORDS[order], order.value)
+        criteria = [(sentence_case(words(criterion)), criterion) for criterion in head.criteria]
+        self.criterion.offer(criteria, self._wanted.criterion)
+        self.order.offer([(_ORDER_WORDS[order], order.value) for order in head.orders])
         for method, question in head.asked:
             # `Label tokens`, `Permuted label tokens: BCDA`, `Pointwise yes/no: response shown first`
             which = _WHICH.get(question, question)
             self.method.addItem(method.title.capitalize() + (f": {which}" if which else ""))
         self.method.setVisible(len(head.asked) > 1)
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
         labels.show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 
-    @Slot()
     def _show_method(self) -> None:
         """Make the prompts of another question; those of all together would take much memory."""
         criterion, order, method, question = self.key
@@ -200,7 +196,6 @@ class PromptDialog(QDialog):
             self.method.setCurrentIndex((self.method.currentIndex() + 1) % self.method.count())
             self._show_method()
 
-    @Slot()
     def _show(self) -> None:
         prompt = self._prompts.get(self.key)
         self.view.show_prompt(prompt)
@@ -216,7 +211,6 @@ class PromptDialog(QDialog):
         self.counts.setText(counts)
         self._show_answer()
 
-    @Slot()
     def _forget(self) -> None:
         self._prompts.clear()
         self.view.show_prompt(None)
@@ -231,7 +225,6 @@ class PromptDialog(QDialog):
             self.order.setCurrentIndex((self.order.currentIndex() + 1) % self.order.count())
             self._show()
 
-    @Slot()
     def _copy(self) -> None:
         if self.pane.prompt is not None:
             QGuiApplication.clipboard().setText(self.pane.prompt.as_read)
@@ -239,12 +232,10 @@ class PromptDialog(QDialog):
 
     # What comes next
 
-    @Slot()
     def _ask(self) -> None:
         self.notice.hide()
         self._asking.begin(prompt_jobs.ask(self._wanted.subject), "Starting …")
 
-    @Slot(object)
     def _take_answers(self, answers: Mapping[PromptKey, PromptAnswer]) -> None:
         self._answers = answers
         self._show_answer()
@@ -266,7 +257,6 @@ class PromptDialog(QDialog):
         elif not may_see:
             self.mass.setText(_HIDDEN)
 
-    @Slot(object)
     def _tell_failure(self, error: EngineError) -> None:
         self.notice.show_error(error)
         if self._head is None:

@@ -9,7 +9,7 @@ from functools import wraps
 from types import FrameType
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QSocketNotifier, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSocketNotifier, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QWindow
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
@@ -133,7 +133,6 @@ class PopupKeys(QObject):
         app.focusWindowChanged.connect(self._watch)
         self._watch(app.focusWindow())
 
-    @Slot(QWindow)
     def _watch(self, window: QWindow | None) -> None:
         if window is not None:
             window.installEventFilter(self)  # once, however often it is said

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from engine.annotations import records
 from engine.annotations.effective import AnnotatorStep
@@ -49,12 +49,10 @@ class AnnotationWatch(QObject):
         else:
             self._timer.start()
 
-    @Slot()
     def look(self) -> None:
         if self._run_id is not None and not self._looking.busy:
             self._looking.start(store_jobs.look_for_words(self._store_path, self._run_id, self._seen))
 
-    @Slot(object)
     def _take(self, found: store_jobs.FoundWords) -> None:
         if found.run_id == self._run_id:
             self._seen = found.seen
@@ -152,12 +150,10 @@ class StoredAnnotations(QObject):
         self._slow.stop()
         self._write_ahead_log.close()
 
-    @Slot()
     def _deliver(self) -> None:
         if self.count and not self._storing.busy:
             self._storing.start(store_jobs.store_words(self._store_path, self._write_ahead_log))
 
-    @Slot(object)
     def _follow_success(self, stored: store_jobs.Stored) -> None:
         self._why = ""
         self._again.setInterval(_AGAIN_MS)
@@ -165,7 +161,6 @@ class StoredAnnotations(QObject):
         self._waiting = [said for said in self._waiting if said not in taken]
         self.stored.emit(stored)
 
-    @Slot(object)
     def _follow_failure(self, error: EngineError) -> None:
         if self.count:
             self._why = problem_of(error)[0]
@@ -173,7 +168,6 @@ class StoredAnnotations(QObject):
         else:
             self.failed.emit(error)
 
-    @Slot(bool)
     def _follow_busy(self, busy: bool) -> None:
         if busy:
             return
@@ -189,7 +183,6 @@ class StoredAnnotations(QObject):
         else:
             self._deliver()  # what was annotated meanwhile
 
-    @Slot()
     def _tell(self) -> None:
         count = self.count
         if count and self._told != (count, self._why):

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError, SetupError
@@ -146,7 +146,6 @@ class DatasetReader(QObject):
     def drop(self) -> None:
         self._reading.drop()
 
-    @Slot(object)
     def _take(self, dataset: "Dataset") -> None:
         columns = dataset.columns
         if not self._labelled or columns is None or dataset.criteria:
@@ -163,7 +162,6 @@ class DatasetReader(QObject):
         self.read(path, columns, remember, rubric=self._rubric)
         self._labelled = labelled
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         if not isinstance(error, ColumnsError):
             self.failed.emit(error)

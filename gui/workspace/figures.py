@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QGuiApplication, QImage, QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -49,7 +49,6 @@ class FigureFiles(QObject):
 
         write_file(self._workspace, work, "figure", DRAWING)
 
-    @Slot(str)
     def copy(self, name: str) -> None:
         drawn = self._drawn(name, "png")
         if drawn is not None:
@@ -57,7 +56,6 @@ class FigureFiles(QObject):
             task.finished.connect(self._take_copy)
             self._workspace.failures.follow(task, "figure")
 
-    @Slot(str, str)
     def ask_where(self, name: str, form: str) -> None:
         state = self._workspace.state
         suggested = state.export_folder() / f"{self._file_name(name)}.{form}"
@@ -66,7 +64,6 @@ class FigureFiles(QObject):
             state.keep_export_folder(path.parent)
             self.save(name, path)
 
-    @Slot(object)
     def _take_copy(self, png: bytes) -> None:
         QGuiApplication.clipboard().setImage(QImage.fromData(png))
         self._workspace.note.emit("The figure is on the clipboard.")
@@ -129,12 +126,10 @@ class FramedPicture(QWidget):
         super().showEvent(event)
         self.restyle()
 
-    @Slot()
     def _draw(self) -> None:
         if self._source is not None and self._dark is not None:
             self._drawing.start(self._source.shown(self._dark))
 
-    @Slot(object)
     def _take(self, drawn: DrawnFigure) -> None:
         self.view.show_figure(drawn)
         self._frame.show()

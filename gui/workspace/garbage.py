@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtGui import QGuiApplication
 
 _TICK_MS = 1000
@@ -107,7 +107,6 @@ class Collector(QObject):
         self._timer.start(_TICK_MS)
         _by_itself.turn_off(self._reason)
 
-    @Slot()
     def tick(self) -> None:
         if _under_way:
             return

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 
 from engine.annotations.records import LAST, LabelSource, LabelSourceKind
@@ -13,7 +13,7 @@ from engine.settings.run_lists import of_what, run_in_a_line, run_in_lines
 from gui.widgets.action_table import of_page
 from gui.widgets.actions import add_key, controls
 from gui.widgets.fields import ComboBox, narrow_box
-from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
+from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.labels import STRETCH, in_column, in_row, name, title
 from gui.widgets.views import RowsView
 from gui.workspace.state import PageName
@@ -91,7 +91,6 @@ class Page(QtWidgets.QWidget):
     def keep_layout(self) -> None:
         """Remember splitters and columns; called before the window closes. Nothing by default."""
 
-    @Slot()
     def follow_look(self) -> None:
         """Colours or text size have changed: a page that nobody sees follows when it is shown."""
         self._looks_old = not self.isVisible()
@@ -164,7 +163,6 @@ class RunPicker(ComboBox):
     def _limit(self) -> None:
         self.setMaximumWidth(self.fontMetrics().averageCharWidth() * _WIDEST)
 
-    @Slot()
     def _fill(self) -> None:
         with QSignalBlocker(self):
             self.clear()
@@ -172,8 +170,7 @@ class RunPicker(ComboBox):
             for run in self._workspace.runs:
                 if run.archived and run.id != is_open:
                     continue
-                self.addItem(one_line(run_in_a_line(run)), run.id)
-                self.setItemData(self.count() - 1, tip(run_in_lines(run)), Qt.ItemDataRole.ToolTipRole)
+                self.add(one_line(run_in_a_line(run)), run.id, run_in_lines(run))
             self.setPlaceholderText("Choose a run" if self.count() else "No runs yet")
             if self.count():
                 self.insertSeparator(self.count())
@@ -184,7 +181,6 @@ class RunPicker(ComboBox):
             shown = next((run for run in self._workspace.runs if run.id == is_open), None)
             set_tip(self, run_in_lines(shown) if shown is not None else "")
 
-    @Slot(int)
     def _choose(self, index: int) -> None:
         run_id = self.itemData(index)
         if run_id is not None:
@@ -210,7 +206,6 @@ class OfferedRun(QtWidgets.QPushButton):
         workspace.runs_changed.connect(self._follow)
         self._follow()
 
-    @Slot()
     def _follow(self) -> None:
         number = self._workspace.offered
         run = next((run for run in self._workspace.runs if run.id == number), None)
@@ -221,7 +216,6 @@ class OfferedRun(QtWidgets.QPushButton):
         set_tip(self, what)
         self.setVisible(number is not None)
 
-    @Slot()
     def _open(self) -> None:
         if self._workspace.offered is not None:
             self._workspace.open_run(self._workspace.offered)
@@ -240,7 +234,7 @@ class SourceBox(QtWidgets.QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.box: QtWidgets.QComboBox = narrow_box("Labels used", 12)
+        self.box = narrow_box("Labels used", 12)
         in_row(self.box, on=self)
         self.box.currentIndexChanged.connect(self._tell)
         self.offer(())
@@ -259,9 +253,7 @@ class SourceBox(QtWidgets.QWidget):
             self.box.clear()
             for source in sources:
                 text = _WORDS.get(source.kind) or clipped(source.annotator)
-                self.box.addItem(visible(text), source)
-                more = tip(capitalised(source.in_words))
-                self.box.setItemData(self.box.count() - 1, more, Qt.ItemDataRole.ToolTipRole)
+                self.box.add(visible(text), source, capitalised(source.in_words))
             self.choose(before)
         if self.source != before:
             self._tell()
@@ -270,7 +262,6 @@ class SourceBox(QtWidgets.QWidget):
         places = [place for place in range(self.box.count()) if self.box.itemData(place) == source]
         self.box.setCurrentIndex(places[0] if places else 0)
 
-    @Slot()
     def _tell(self) -> None:
         words = capitalised(self.source.in_words)
         set_tip(self.box, words)

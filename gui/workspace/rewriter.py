@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame
 
 from engine.core.errors import EngineError
@@ -79,7 +79,6 @@ class Rewriter(QObject):
         else:
             self._writing.cancel()
 
-    @Slot()
     def _count(self) -> None:
         run = self._workspace.run
         if run is None or run.id != self._counted_id:
@@ -90,17 +89,14 @@ class Rewriter(QObject):
             self._counting.start(store_jobs.count_stale(run.results))
         self.changed.emit()
 
-    @Slot(object)
     def _take_count(self, stale: int) -> None:
         self.stale = stale
         self.changed.emit()
 
-    @Slot(object)
     def _follow(self, progress: MeasureProgress) -> None:
         self.progress = progress
         self.changed.emit()
 
-    @Slot(object)
     def _take(self, made: "Rewritten") -> None:
         self._workspace.failures.end(self)
         said = [f"Run {self._run_id}: {made.written:,} of {made.stale:,} explanations are written again."]
@@ -115,7 +111,6 @@ class Rewriter(QObject):
         self._workspace.note.emit(" ".join(said))
         self._show_written()
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._workspace.failures.fail(self, error)
         self._show_written()
@@ -146,7 +141,6 @@ class StaleLine(QFrame):
         rewriter.changed.connect(self.follow)
         self.follow()
 
-    @Slot()
     def follow(self) -> None:
         stale, busy, why_not = self._rewriter.stale, self._rewriter.busy, self._rewriter.obstacle
         single = stale == 1

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QShowEvent
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -12,7 +12,7 @@ from engine.annotations.records import Filters
 from engine.core.formatting import SLICES_NOTE, clipped, visible
 from engine.core.tables import Estimate
 from gui.widgets.fields import narrow_box
-from gui.widgets.foreign_text import set_tip, tip
+from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row
 from gui.widgets.theme import colours
 from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
@@ -95,14 +95,12 @@ class SliceChoice(QWidget):
         slices = self.slicing.slices if self.slicing is not None else ()
         self._set(self.slicing, part if part in slices else None)
 
-    @Slot()
     def clear(self) -> None:
         self.by.setCurrentIndex(0)
         self._set(None, None)
         if self._dividing.busy:
             self.choose("")
 
-    @Slot()
     def _divide(self) -> None:
         assert self._dataset is not None
         same_by = self.slicing is not None and self.slicing.by == self.by.currentData()
@@ -122,14 +120,12 @@ class SliceChoice(QWidget):
         if self._stale:
             self._again()
 
-    @Slot()
     def _follow_notes(self) -> None:
         """Offer tags as soon as there are any; the slice that is listed does not change under one's hands."""
         self._stale = True
         if self.isVisible() and not self._by_annotators:
             self._again()
 
-    @Slot()
     def _follow_annotators(self) -> None:
         # what is chosen by tags that may be seen no more must not stay
         self._stale = True
@@ -139,7 +135,6 @@ class SliceChoice(QWidget):
     def _again(self) -> None:
         self.choose(self.by.currentData() or "", self.part.key if self.part is not None else None)
 
-    @Slot(object)
     def _take(self, divided: Divided) -> None:
         slicing, self._by_annotators = divided.slicing, divided.by_annotators
         self._fill(divided.titles, slicing.by if slicing else "")
@@ -150,7 +145,6 @@ class SliceChoice(QWidget):
         if before != (slicing, part):
             self.changed.emit()
 
-    @Slot()
     def _choose(self) -> None:
         place = self.parts.currentData()
         assert self.slicing is not None
@@ -159,23 +153,17 @@ class SliceChoice(QWidget):
 
     def _set(self, slicing: "Slicing | None", part: "Slice | None") -> None:
         self.slicing, self.part = slicing, part
-        self.parts.clear()
-        self.parts.addItem("All slices", None)
+        entries: list[tuple[str, int | None, str]] = [("All slices", None, "")]
         for place, found in enumerate(slicing.slices if slicing else ()):
-            self.parts.addItem(f"{visible(clipped(found.name))} ({len(found):,})", place)
-            self.parts.setItemData(place + 1, tip(found.name), Qt.ItemDataRole.ToolTipRole)
-            if found is part:
-                self.parts.setCurrentIndex(place + 1)
+            entries.append((f"{visible(clipped(found.name))} ({len(found):,})", place, found.name))
+        chosen = slicing.slices.index(part) if slicing is not None and part is not None else None
+        self.parts.offer(entries, chosen)
         set_tip(self.parts, part.name if part is not None else "")
         self.parts.setVisible(slicing is not None)
 
     def _fill(self, titles: Mapping[str, str], chosen: str) -> None:
-        self.by.clear()
-        self.by.addItem(_ALL, "")
-        for by, title in titles.items():
-            self.by.addItem(f"By {visible(clipped(title))}", by)
-            self.by.setItemData(self.by.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
-        self.by.setCurrentIndex(max(0, self.by.findData(chosen)))
+        entries = [(f"By {visible(clipped(title))}", by, title) for by, title in titles.items()]
+        self.by.offer([(_ALL, ""), *entries], chosen)
         set_tip(self.by, self.by.currentText() if chosen else "How the items are divided")
 
 
@@ -270,7 +258,6 @@ class SlicesPanel(QWidget):
         if sliced.below is not None:
             self.below.show_table(sliced.below)
 
-    @Slot(QModelIndex)
     def _want(self, index: QModelIndex) -> None:
         if self.sliced is not None and index.isValid():
             parts, rows = self.sliced.parts, index.model().rowCount()

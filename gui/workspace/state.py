@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QSettings, Signal, Slot
+from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
 from engine.core.codec import LARGEST, plain_values
 from engine.core.errors import SetupError
@@ -61,7 +61,6 @@ class State(QObject):
     def path(self) -> Path:
         return Path(self._settings.fileName())
 
-    @Slot()
     def save(self) -> None:
         # Qt is silent where that did not work
         self._looking.stop()

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
 from engine.core.errors import EngineError
@@ -81,7 +81,6 @@ class TaskPanel(LatestTask):
         elif isinstance(event, Preparing):
             self.line.go_on(f"{event.what} …")
 
-    @Slot(bool)
     def _follow_busy(self, busy: bool) -> None:
         if not busy and "line" in self.__dict__:
             self.line.end()

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
 from engine.annotations import records
@@ -19,7 +19,7 @@ from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, Origin
-from engine.settings.identity import DamagedRun
+from engine.settings.identity import AnyRun, DamagedRun, StoredRun
 from engine.settings.run_lists import of_what
 from engine.system.paths import account_name, default_store
 from gui.widgets.files import FileChoice
@@ -34,7 +34,6 @@ from gui.workspace.threads import EngineThreads, Failures, LatestTask, ThreadNam
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.settings.identity import AnyRun, StoredRun
 
 LONGEST_NAME = 255  # characters of the user's name
 _COLUMNS = "last/columns"  # by which the last dataset was read
@@ -142,7 +141,6 @@ class Workspace(QObject):
         self._loading.start(file_jobs.load(path, columns, remember, rubric=self.rubric.rubric))
         self.dataset_loading.emit(file_jobs.Loading(path, 0))
 
-    @Slot()
     def _read_by_rubric(self) -> None:
         if self._loading.busy:
             self._read(*self._being_read)
@@ -202,7 +200,6 @@ class Workspace(QObject):
         self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
 
-    @Slot(object)
     def take_dataset(self, dataset: "Dataset") -> None:
         self.dataset = dataset
         self.dataset_loading.emit(None)
@@ -211,14 +208,12 @@ class Workspace(QObject):
         self.state.set_record(_COLUMNS, dataset.columns.as_json() if dataset.columns else {})
         self.dataset_changed.emit()
 
-    @Slot(object)
     def _tell_bad_dataset(self, error: EngineError) -> None:
         self.dataset_loading.emit(None)
         if self.dataset is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_text("last/dataset", "")
         self.dataset_failed.emit(error)
 
-    @Slot(object)
     def _take_gold(self, dataset: "Dataset") -> None:
         self._gold_of[self._gold_for] = dataset
         self.gold_changed.emit()
@@ -340,8 +335,7 @@ class Workspace(QObject):
                 self._offer(None)  # it goes on
             self.judging_changed.emit()
 
-    @Slot(object)
-    def _take_runs(self, found: "Sequence[AnyRun]") -> None:
+    def _take_runs(self, found: Sequence[AnyRun]) -> None:
         gone = {run.id for run in self.runs} - {run.id for run in found}
         if self.run is not None and self.run.id in gone:
             self.note.emit(f"{self.run.results.run.title} was deleted in another window.")
@@ -356,7 +350,6 @@ class Workspace(QObject):
             self.run = replace(self.run, results=replace(self.run.results, run=said))
         self.runs_changed.emit()
 
-    @Slot(object)
     def _take_run(self, opened: OpenRun) -> None:
         self.failures.end(_OPENING)
         results, before = opened.results, self.run
@@ -380,7 +373,6 @@ class Workspace(QObject):
         if wanted is not None and wanted[0] == results.run.id:
             self.show_in_review(wanted[1])
 
-    @Slot(object)
     def _tell_no_run(self, error: EngineError) -> None:
         self._to_review = None
         if self.run is None:  # the one of last time is gone: the next start need not say so again
@@ -504,7 +496,6 @@ class Workspace(QObject):
         if not is_draft:
             self.unsaid.emit(what)
 
-    @Slot(object)
     def _take_words(self, stored: store_jobs.Stored) -> None:
         if (run := self.run) is not None:
             results = run.results
@@ -520,7 +511,6 @@ class Workspace(QObject):
         if any(isinstance(said.what, records.RunWords) for said in stored.words):
             self.refresh_runs()
 
-    @Slot(object)
     def _take_others(self, found: store_jobs.FoundWords) -> None:
         if (changed := brought_up(self.run, found)) is not None:
             self._changes += 1

@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import JudgeColumn, JudgeFile
 from engine.data.dataset import load_dataset
+from gui.compare.choice_panel import JudgeColumnDialog
 from gui.compare.compare_page import ComparePage
-from gui.compare.judge_column_dialog import JudgeColumnDialog
 from gui.workspace.workspace import Workspace
 from tests.gui.compare.steps import choose
 

@@ -19,7 +19,6 @@ from engine.results.completeness import open_submission
 from engine.settings.sampling import DEFAULT_SEED
 from engine.store.run_store import RunStore
 from gui.compare.ranking_page import WEIGHTED, RankingPage, RankingSource
-from gui.widgets.labels import shown_text
 from gui.widgets.theme import ThemeChoice, apply_theme
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.open_run import UnderWay
@@ -38,7 +37,7 @@ from tests.gui.compare.steps import (
     run_of,
     table_of,
 )
-from tests.gui.labels import text_of
+from tests.gui.labels import shown_text, text_of
 from tests.gui.steps import shown
 
 

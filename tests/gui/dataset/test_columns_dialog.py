@@ -219,7 +219,7 @@ def test_a_chosen_and_a_rejected_response_have_fields_of_their_own(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
     dialog = asked(qtbot, page, unknown_hh_rlhf(tmp_path))
-    assert dialog.is_ranked
+    assert dialog.kind.currentText() == "A chosen and a rejected response"
     assert dialog.fields["ranked"].isVisible()
     assert not dialog.fields["outputs"].isVisible()
     dialog.kind.setCurrentIndex(0)

@@ -36,14 +36,13 @@ from gui.models.model_table import (
     rate,
 )
 from gui.widgets.label_mark import PILL_ROLE
-from gui.widgets.labels import shown_text
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.able import longest_name
 from tests.conftest import DEMO_ITEMS
 from tests.gui.jobs import done
 from tests.gui.judge.pages import new_page, open_dataset, run_to_the_end, says
-from tests.gui.labels import text_of
+from tests.gui.labels import shown_text, text_of
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 
 pytestmark = pytest.mark.usefixtures("demo_tried", "qtbot")

@@ -45,12 +45,12 @@ from gui.judge.rubric_edit import (
     TextField,
 )
 from gui.judge.rubric_tabs import MARKS
-from gui.widgets.labels import shown_text
 from gui.widgets.theme import ThemeChoice, apply_theme
 from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
 from tests.gui.judge.pages import answer
+from tests.gui.labels import shown_text
 from tests.gui.steps import shown
 
 pytestmark = pytest.mark.usefixtures("demo_tried")

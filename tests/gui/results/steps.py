@@ -22,9 +22,9 @@ from engine.settings.rows import JudgeSettings, MachineSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.results.results_page import ResultsPage
-from gui.widgets.labels import shown_text
 from gui.widgets.notice import Message
 from gui.widgets.value_table import TableModel
+from tests.gui.labels import shown_text
 
 Save = Callable[[str, bytes], Path]
 

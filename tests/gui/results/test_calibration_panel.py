@@ -30,12 +30,12 @@ from gui.results.calibration_panel import CalibrationPanel, LearningPanel
 from gui.results.export_jobs import Form
 from gui.results.results_page import ResultsPage
 from gui.review.annotators import Reviewer
-from gui.widgets.labels import shown_text
 from gui.widgets.theme import ThemeChoice, apply_theme
 from gui.workspace.file_jobs import DRAWN
 from gui.workspace.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.engine.cli.in_process import safety_alone
+from tests.gui.labels import shown_text
 from tests.gui.results.steps import (
     Save,
     click,

@@ -17,10 +17,10 @@ from engine.results.annotation_file import annotation_file, load_annotation_file
 from engine.store.run_store import RunStore
 from gui.review import annotation_exchange
 from gui.review.annotation_exchange import AddWordsDialog, AnnotationExchange, ExportWordsDialog
-from gui.widgets.labels import shown_text
 from gui.widgets.notice import Message
 from gui.workspace.workspace import Workspace
 from tests.engine.results.laptops import START, Laptop
+from tests.gui.labels import shown_text
 from tests.judged import BAD, GOOD, B, dataset
 
 KEY = JudgmentKey("1", "safety")

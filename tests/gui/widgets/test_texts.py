@@ -17,9 +17,9 @@ from gui.review.progress import STATE_SIGNS, STATE_WORDS
 from gui.widgets.glossary import GLOSSARY, MORE_BY_F1, THREE_STEPS, WHAT_IT_DOES, Topic
 from gui.widgets.help_dialog import HelpDialog, HelpMark, show_help
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import shown_text
 from gui.widgets.prompt_pane import PromptPane, ShownPrompt
 from gui.widgets.theme import ThemeChoice, apply_theme
+from tests.gui.labels import shown_text
 from tests.gui.seen import picture
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -3,11 +3,12 @@
 import gc
 import logging
 import threading
+import weakref
 from collections.abc import Callable
 from functools import partial
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -265,3 +266,33 @@ def test_a_task_that_nobody_keeps_ends_on_the_window_s_thread(qtbot: QtBot, thre
         ended.connect(partial(tell_thread, ended_on), Qt.ConnectionType.DirectConnection)
     qtbot.waitUntil(lambda: len(ended_on) == 50)
     assert set(ended_on) == {threading.get_ident()}
+
+
+class Teller(QObject):
+    told = Signal(object)
+
+
+class Follower(QObject):
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: list[int] = []
+
+    def hear(self) -> None:
+        self.threads.append(threading.get_ident())
+
+
+def test_a_plain_method_is_a_slot_of_its_own_thread_and_goes_with_its_object(qtbot: QtBot) -> None:
+    teller, follower = Teller(), Follower()
+    threads = follower.threads
+    teller.told.connect(follower.hear)
+    other = threading.Thread(target=teller.told.emit, args=(1,))
+    other.start()
+    other.join()
+    assert not threads, "it waits for the loop of its own thread"
+    qtbot.waitUntil(lambda: threads == [threading.get_ident()])
+    gone = weakref.ref(follower)
+    del follower
+    gc.collect()
+    assert gone() is None
+    teller.told.emit(2)
+    assert len(threads) == 1

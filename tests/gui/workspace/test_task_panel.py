@@ -8,10 +8,10 @@ from pytestqt.qtbot import QtBot
 from engine.core.errors import EngineError, SetupError
 from engine.core.events import MeasureProgress, Preparing
 from gui.widgets.actions import BusyLine
-from gui.widgets.labels import shown_text
 from gui.widgets.notice import Notice
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import WAITING, AtWork, EngineThreads, JobControl, ThreadName, job
+from tests.gui.labels import shown_text
 
 
 @job
