@@ -436,7 +436,7 @@ def test_a_table_of_options_is_of_options_that_the_command_takes() -> None:
         rows = re.findall(r"^\| (`--.+?) \|", own, re.M)
         assert not set(_OPTION.findall(" ".join(rows))) - options_of(heading), heading
         tables += bool(rows)
-    assert tables == 3
+    assert tables == 4
 
 
 def test_generated_blocks_are_those_that_the_settings_make(capsys: pytest.CaptureFixture[str]) -> None:

@@ -286,7 +286,7 @@ class JudgePredictions:
         """
         by_id = {item.id: item for item in dataset.same_items(results.content_hashes)}
         judged = [item for item in results.judged if item.item_id in by_id]
-        criteria, read = results.run.identity.criteria, RunPredictions(judged, len(results.run.judges))
+        criteria, read = results.run.identity.criteria, RunPredictions(judged, results.run.deciding_together)
         found = [read.of(name) for name in criteria]
         by_order = [np.stack([one.average(of_order(order)) for order in Order], axis=1) for one in found]
         facts = [[each.answer_mass for each in one.facts] for one in found]

@@ -24,9 +24,11 @@ from engine.data.dataset import Dataset
 from engine.data.dataset_views import sorted_places
 from engine.data.label_origins import drawn_place
 from engine.ranking.weighted_judge import normalised, weighted_winner
+from engine.results.accepted import valid_trust
 from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 from engine.results.second_order import margin as margin_of
+from engine.results.trust import may_stand
 from engine.settings.sampling import DEFAULT_SEED
 
 
@@ -39,6 +41,7 @@ class ReviewRow(Keyed):
     and nobody adjudicated it. `stale`: the effective explanation was written for another label.
     `uncertainty`: 0 to 1, see `review_rows`. `hidden`: all but item and criterion was taken out, for an
     annotator who labels blind. `unanswered`: an opened submission gives no label, and no annotator gave one.
+    `escalated`: the label may not stand by the thresholds kept with the run; None where there are none.
     """
 
     position: int
@@ -54,6 +57,7 @@ class ReviewRow(Keyed):
     annotators_differ: bool = False
     unsettled: bool = False
     stale: bool = False
+    escalated: bool | None = None
     uncertainty: float = 0.0
     own: HumanLabel | None = None
     hidden: bool = False
@@ -107,9 +111,12 @@ def review_rows(
     human = human_labels(results, own) if own is not None else {}
     if dataset is not None and dataset is not own:
         human |= human_labels(results, dataset)
-    contradicted = _contradicted(results)
+    contradicted, kept = _contradicted(results), valid_trust(results)
+    standing = None if kept is None else may_stand(results, kept)
     return [
-        _row(results, item, column[index], human, item.item_id in contradicted)
+        _row(
+            results, item, column[index], human, contradicted=item.item_id in contradicted, standing=standing
+        )
         for index, item in enumerate(results.judged)
         for column in results.judgments.values()
     ]
@@ -187,7 +194,9 @@ def _row(
     item: JudgedItem,
     judgment: AnyJudgment,
     human: Mapping[JudgmentKey, HumanLabel],
+    *,
     contradicted: bool,
+    standing: Container[JudgmentKey] | None,
 ) -> ReviewRow:
     key = judgment.key
     preference, stale = results.label(judgment), results.is_stale(judgment)
@@ -218,6 +227,7 @@ def _row(
         annotators_differ=key in results.reviews.differing,
         unsettled=key in results.reviews.unsettled,
         stale=stale,
+        escalated=None if standing is None else key not in standing,
         uncertainty=uncertainty,
         own=judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None,
         unanswered=preference is None and results.run.submitted,
@@ -262,6 +272,7 @@ def _passes(row: ReviewRow, filters: Filters) -> bool:
         (filters.overridden, row.overridden),
         (filters.annotators_differ, row.annotators_differ),
         (filters.stale, row.stale),
+        (filters.escalated, bool(row.escalated)),
         (filters.own is not None, _is(row.own, filters.own)),
         (filters.label is not None, _is(row.preference, filters.label)),
         (filters.human is not None, _is(row.human, filters.human)),

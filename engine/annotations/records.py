@@ -393,6 +393,7 @@ class Filters:
     overridden: bool = False
     annotators_differ: bool = False
     stale: bool = False
+    escalated: bool = False  # the label may not stand by the thresholds kept with the run
     own: LabelRequest = None  # the judge's
     label: LabelRequest = None  # the effective one
     human: LabelRequest = None  # the dataset's

@@ -4,7 +4,7 @@ those of the command `judge`: each resumes the other's. Does not know: how anyth
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from io import StringIO
 from pathlib import Path
@@ -36,7 +36,7 @@ from engine.core.formatting import counted, duration, in_a_line
 from engine.core.items import Method
 from engine.core.methods import parse_methods
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.core.tables import Sentences
+from engine.core.tables import Facts, Sentences
 from engine.data.rubrics.files import find_rubric
 from engine.operations import judge as judging
 from engine.operations.judge_request import BOTH, JudgeRequest, given_settings
@@ -170,6 +170,8 @@ class Judge:
         *,
         sample_by: str | None = None,
         regression_check: int | None = None,
+        escalate: int | None = None,
+        below: float | Mapping[str, float] | None = None,
     ) -> Plan:
         """The forecast of a run; no judgment is stored. If no earlier run shows the speed of the model, some
         items are judged to measure it. Parameters and errors are those of `run`.
@@ -178,17 +180,20 @@ class Judge:
         4
         """
         with stoppable() as cancel:
-            asked = {"items": items, "sample": sample, "sample_by": sample_by}
-            request = self._request(
-                data, ids, **asked, regression_check=regression_check, accept_reading=True
-            )
+            asked: dict[str, Any] = {"items": items, "sample": sample, "sample_by": sample_by}
+            asked |= {"regression_check": regression_check, "escalate": escalate, "below": below}
+            request = self._request(data, ids, **asked, accept_reading=True)
             ready = _prepared(request, cancel)
             found = with_notices(judging.forecast_of(ready, request.store, cancel))
             found = followed(judging.timed(ready, found, cancel, apart=True), lambda _note: None)
+            cost = Facts([])
+            if ready.escalation is not None:
+                cost = with_notices(ready.escalation.cost(ready.plan, found, request.store, cancel))
         pairs = [
             ("judges", f"{ready.plan.model.name} on {ready.part_in_words}"),
             *ready.facts(found, available_memory()).pairs,
             ("time", found.time_in_words),
+            *cost.pairs,
         ]
         names, values = zip(*pairs, strict=True)
         facts = pd.DataFrame({"fact": text_column(names), "value": text_column(values)})
@@ -211,6 +216,8 @@ class Judge:
         until: "float | Literal['significant'] | None" = None,
         regression_check: int | None = None,
         gold: AnyPath | pd.DataFrame | None = None,
+        escalate: int | None = None,
+        below: float | Mapping[str, float] | None = None,
         keep_awake: Literal["mains", "yes", "no"] = "mains",
     ) -> Run:
         """Judge a frame or a dataset file, and return the run, which is saved in the store.
@@ -226,6 +233,9 @@ class Judge:
         the id of an earlier run, of which `items` (50) are judged again; settings that this judge leaves at
         None, and the `model` if it is None, are those of that run. `Run.drift` of that run then shows what
         changed, and the effect of rounding. `gold`: human labels of these items, if their dataset has none.
+        `escalate`: the id of an earlier run, of which only the items are judged whose labels may not all
+        stand: by the thresholds that are kept with it, or `below` a confidence, which may be by criterion.
+        Other settings are those of that run, too; returned is the cascade of both judges.
 
         If the model crashes, Refused is raised, and all judgments are stored. Ctrl-C stops the run; if long
         work would be lost, the first one lets it end. Then KeyboardInterrupt reports the progress. Notices
@@ -238,6 +248,7 @@ class Judge:
         with stoppable(bar.loss_of_a_stop) as cancel:
             asked: dict[str, Any] = {"items": items, "sample": sample, "sample_by": sample_by, "gold": gold}
             asked |= {"regression_check": regression_check, "accept_reading": accept_reading, "until": until}
+            asked |= {"escalate": escalate, "below": below}
             request = self._request(data, ids, **asked, name=name, note=note, fresh=fresh)
             ready = _prepared(request, cancel)
             if request.frame is not None:
@@ -261,20 +272,25 @@ class Judge:
         for text in _caveats(judged):
             notice(text)
         given = GivenFile(ready.plan.identity().dataset_path, ready.plan.dataset.columns, request.gold)
-        return Run(judged.ended.run_id, self.store, _given=given)
+        return Run(judged.results.run.id, self.store, _given=given)
 
     def _request(self, data: object, ids: Any = None, **asked: Any) -> "_FramedRequest":
         store = default_store() if self.store is None else path_of("store", self.store).absolute()
-        check, gold, until = asked.get("regression_check"), asked.get("gold"), asked.get("until")
-        given = None if data is None and check is not None else path_or_frame(data, store)
+        gold, until, below = asked.get("gold"), asked.get("until"), asked.get("below")
+        again = asked.get("regression_check") is not None or asked.get("escalate") is not None
+        given = None if data is None and again else path_or_frame(data, store)
         frame = given if isinstance(given, FramedItems) else None
-        if frame is not None and check is not None:
+        if frame is not None and again:
             frame.keep()  # its items are found in this file
         if gold is not None and isinstance(gold := path_or_frame(gold, store), FramedItems):
             gold.keep()
             gold = gold.path
         if until is not None and not isinstance(until, str):
             until = str(number_of("until", float, until))
+        if isinstance(below, Mapping):
+            below = ",".join(f"{name}={number_of('below', float, each)!r}" for name, each in below.items())
+        elif below is not None:
+            below = repr(number_of("below", float, below))
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         known = {each.name for each in fields(JudgeRequest)}
         own |= {name: path_of(name, own[name]) for name in _PATHS if own[name] is not None}
@@ -283,7 +299,7 @@ class Judge:
         own |= {
             "store": store,
             "dataset": given.path if isinstance(given, FramedItems) else given,
-            "load": frame.load if frame is not None and check is None else None,
+            "load": frame.load if frame is not None and not again else None,
             "methods": None if self.methods is None else parse_methods(",".join(self.methods)),
             "few_shot_selection": None if selection is None else _SELECTION[selection],
             "settings": given_settings(self),
@@ -291,9 +307,10 @@ class Judge:
             **asked,
             "gold": gold,
             "until": until,
+            "below": below,
         }
         own = {name: value for name, value in own.items() if name in known}
-        return _FramedRequest(**own, frame=frame if check is None else None)
+        return _FramedRequest(**own, frame=None if again else frame)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import pandas as pd
 
 from engine.analysis.audit_run import audit
+from engine.analysis.trust import TrustRequest, trust_of
 from engine.annotations.records import LabelSourceKind
 from engine.api import arguments
 from engine.api.refused import PARAMETERS, notice, stoppable, with_notices
@@ -27,6 +28,7 @@ from engine.metrics.comparison import compare, match_all
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import Matched, System, match, match_items, told_apart
 from engine.metrics.run_drift import stored_drift
+from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations import opening
 from engine.operations.export import ToolExport
 from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing, fit_calibration
@@ -41,9 +43,11 @@ from engine.report.evaluation import run_sheet
 from engine.report.ranking import candidate_table, pair_table, ranking_sheet
 from engine.report.rankings import RankedBy
 from engine.report.run import changes_table
+from engine.report.trust import trust_sections
 from engine.results.calibration import load_calibration
 from engine.results.exports import as_json, write_results_csv
 from engine.results.run_results import RunResults, decided_again, submission_of
+from engine.results.trust import confidences
 from engine.settings.identity import refuse_submitted
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.store.opening import has_store
@@ -157,6 +161,41 @@ class Run(RunAsStored):
         for text in filter(None, (decided.lacking, decided.after.one_label_sentence)):
             notice(text)
         return frame_of(changes_table(decided.before, decided.after))
+
+    @arguments.api_call
+    def trust(
+        self,
+        gold: Gold = None,
+        *,
+        target: float = TARGET,
+        risk: float = RISK,
+        confidence: Literal["probability", "agreement", "both"] = "probability",
+        jointly: bool = False,
+        anytime: bool = False,
+        keep: bool = False,
+    ) -> dict[str, pd.DataFrame]:
+        """Which labels may stand: from which confidence on at least the share `target` of them agrees with
+        people, at a `risk` of being wrong about that, both 0 to 1; by `gold` or labels of annotators, of
+        items drawn at random. `confidence`: "probability", "agreement" (that times the share of orders,
+        methods, samples and judges that agree), or both at half of the risk each. `jointly`: the risk is of
+        all criteria together. `anytime`: the promise holds after each label. `keep`: the thresholds, with
+        the run.
+
+        >>> run.trust()["trust"].columns[:2].tolist()
+        ['criterion', 'threshold']
+        """
+        system = self._system()
+        items = self._gold(gold, system)
+        matched = match_items(system, items, partial=True)
+        _warn_of_the_rest(matched)
+        request = TrustRequest(
+            [matched.system], items, Promise(target, risk, anytime), confidences(confidence), jointly
+        )
+        found = trust_of(request, CancelToken())
+        if keep:
+            with RunStore(self._path()) as store:
+                found.kept.keep(store, self.id)
+        return frames_of(trust_sections(found))
 
     @arguments.api_call
     def rank(

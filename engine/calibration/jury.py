@@ -99,7 +99,7 @@ def make_jury(
     if ties:
         said = counted(ties, "label of the judges is", "labels of the judges are")
         remarks.append(f"{said} only “tie”: where nothing else tells which, the jury says both_good.")
-    judges = [_Judge(number, each.system, certainty) for number, each in enumerate(matched, start=1)]
+    judges = [PanelJudge(number, each.system, certainty) for number, each in enumerate(matched, start=1)]
     keys = [judge.key for judge in judges]
     for place, judge in enumerate(judges):
         if judge.key in keys[:place]:
@@ -111,8 +111,8 @@ def make_jury(
     if shared.columns is not None:
         manifest[COLUMNS] = shared.columns.as_json()
     return Jury(
-        _identity(judges, shared, criteria, certainty, is_whole=matched[0].whole is None),
-        tuple(_item(place, item, judges, criteria) for place, item in enumerate(shared)),
+        panel_identity(judges, shared, criteria, certainty, is_whole=matched[0].whole is None),
+        tuple(panel_item(place, item, judges, criteria) for place, item in enumerate(shared)),
         manifest,
         tuple(remarks),
     )
@@ -137,7 +137,7 @@ def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ..
 
 
 @dataclass(frozen=True)
-class _Judge:
+class PanelJudge:
     """One judge of a jury: its number there, from 1; a run counts without human overrides."""
 
     number: int
@@ -225,9 +225,9 @@ def _check(systems: Sequence[System], certainty: float) -> None:
         )
     seen: set[str] = set()
     for system in systems:
-        if system.results is not None and system.results.run.panel:
+        if system.results is not None and (run := system.results.run).panel:
             raise SetupError(
-                f"A jury cannot be a judge of another jury, and {system.name} is a jury.",
+                f"A jury cannot be a judge of another jury, and {system.name} is a {run.kind_word}.",
                 "Use its judges instead: each counts as one.",
             )
         if system.name in seen:
@@ -235,8 +235,12 @@ def _check(systems: Sequence[System], certainty: float) -> None:
         seen.add(system.name)
 
 
-def _identity(
-    judges: Sequence[_Judge], dataset: Dataset, criteria: tuple[str, ...], certainty: float, is_whole: bool
+def panel_identity(
+    judges: Sequence[PanelJudge],
+    dataset: Dataset,
+    criteria: tuple[str, ...],
+    certainty: float,
+    is_whole: bool,
 ) -> RunIdentity:
     names = [judge.system.name for judge in judges]
     mode = Mode.EXPLAIN if any(judge.system.explains for judge in judges) else Mode.LABELS
@@ -266,7 +270,7 @@ def _identity(
     )
 
 
-def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[str]) -> JudgedItem:
+def panel_item(place: int, item: Item, judges: Sequence[PanelJudge], criteria: Sequence[str]) -> JudgedItem:
     """What all judges said of an item, and what that took. For each label the first judge explains it."""
     said = {
         name: [each for judge in judges for each in judge.raw_predictions(item.id, name)] for name in criteria

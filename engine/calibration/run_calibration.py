@@ -249,7 +249,8 @@ class CalibrationInputs:
     def labelled(self, criterion: str, pairs: Sequence[Pair]) -> Labelled:
         """The items of pairs with a judgment and a label, as the run judged them."""
         judged = {item.item_id: item for item in self.results.judged}
-        read = RunPredictions([judged[pair.item.id] for pair in pairs], len(self.results.run.judges))
+        panel = self.results.run.deciding_together
+        read = RunPredictions([judged[pair.item.id] for pair in pairs], panel)
         labels = [HUMAN_LABELS.index(pair.gold.label) for pair in pairs if pair.gold.label]
         groups = tuple(pair.item.group for pair in pairs)
         others = [name for name in self.results.judgments if name != criterion]

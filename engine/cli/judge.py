@@ -56,6 +56,7 @@ def judge() -> console.Parser:
         metavar="RUN",
     )
     check.file("--gold", "human labels of these items, if DATASET has none", metavar="DATASET")
+    _add_escalation(arguments.add_argument_group("escalation to a second model"))
     _add_judging(arguments.add_argument_group("judging"))
     shared.add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
     shared.add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
@@ -67,6 +68,22 @@ def judge() -> console.Parser:
     run_store.flag("--accept-reading", "judge although the dataset seems to be read wrong")
     run_store.flag("--fresh", "start a new run even if one could be resumed")
     return arguments
+
+
+def _add_escalation(group: console.Options) -> None:
+    group.number(
+        "--escalate",
+        "judge only the items of this run of which not every label may stand (`trust RUN --keep`), by another"
+        " --model, and put both together as a run of its own, whose submission is --out. By default the"
+        " dataset, the rubric and all settings are those of RUN",
+        metavar="RUN",
+    )
+    group.text(
+        "--below",
+        "C",
+        "with --escalate: judge what RUN says with a confidence below C (0 to 1), or below one for each"
+        " criterion: relevance=.8,safety=.9",
+    )
 
 
 def _add_judging(group: console.Options) -> None:
@@ -106,7 +123,8 @@ def _add_judging(group: console.Options) -> None:
 def _judge(options: argparse.Namespace) -> int:
     if options.out is None and not options.plan and options.regression_check is None:
         raise SetupError("--out is missing: a run writes a submission.", "Name its file: --out FILE.tsv")
-    if options.dataset is None and options.regression_check is None:
+    earlier = (options.regression_check, options.escalate)
+    if options.dataset is None and earlier == (None, None):
         raise SetupError("DATASET is missing.", "Name its file: judge DATASET --model MODEL --out FILE.tsv")
     shared.check_suffix("--out", options.out, "a submission is TSV", ".tsv")
     if options.until is not None and options.cluster is not None:
@@ -170,32 +188,33 @@ def _request(options: argparse.Namespace) -> JudgeRequest:
 def _report(
     judged: judging.Judged, results: RunResults, ready: judging.ReadyRun, options: argparse.Namespace
 ) -> int:
-    plan = ready.plan
+    plan, dataset = ready.plan, ready.plan.dataset
     orders = read_in_words(results)
     how = f"{orders}, calibrated" if results.calibration else orders
+    if ready.escalation is not None:
+        dataset, how = ready.escalation.whole, f"together: {results.run.cascade_in_words}"
     # The files first: they are complete even if the printed output is cut off.
     if options.out:
         write_submission(options.out, submission_of(results))
     if options.json:
-        write_json(options.json, as_json(results, plan.dataset))
+        write_json(options.json, as_json(results, dataset))
     progress.print_exports(results, options.out, options.json)
     sample = f" ({results.run.sample_in_words})" if results.run.is_sample else ""
-    print(
-        f"\n{results.run.title}: {ready.part_in_words}{sample}, {console.printable(plan.model.name)}, {how}"
-    )
+    part = f"{ready.part_in_words}{sample}, {console.printable(plan.model.name)}"
+    print(f"\n{results.run.title}: {part}, {how}")
     print(progress.health_lines(run_health(results)))
     if results.one_labels:
         console.tell(results.one_label_sentence)
     print(f"\n{console.printed_section(labels_given_section(results))}")
     if judged.until is not None:
         print(f"\n{console.printed_section(until_section(judged.until))}")
-    accuracies = run_accuracy(results, plan.dataset)
+    accuracies = run_accuracy(results, dataset)
     if accuracies and results.fit_in_words:
         console.tell(results.fit_in_words)
     if accuracies:
-        print(f"\nAgainst the human labels of {plan.dataset.name}:")
+        print(f"\nAgainst the human labels of {dataset.name}:")
         print(console.printed(run_accuracy_table(accuracies)))
-    for section in method_sections(results, plan.dataset):
+    for section in method_sections(results, dataset):
         print(f"\n{console.printed_section(section)}")
     if results.run.stopped_early:
         console.tell(

@@ -49,6 +49,7 @@ def rank() -> console.Parser:
     arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
     arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
+    arguments.flag("--accepted", "use only those labels of a run that may stand: see `trust --keep`")
     measures.add_gold(arguments, required=False)
     arguments.add_argument(
         "--with",
@@ -80,6 +81,7 @@ def _rank(options: argparse.Namespace) -> int:
     seed = checked_seed(options.seed)
     with console.interruptible() as cancel:
         ranked = _ranked(options, options.what, cancel)
+        ranked = ranked.by_accepted() if options.accepted else ranked
         other = _ranked(options, options.beside, cancel) if options.beside else None
         for by in filter(None, (ranked, other)):
             health = by.system.health if by.system is not None else None

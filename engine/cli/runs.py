@@ -20,6 +20,7 @@ from engine.operations.export import TOOLS, ToolExport, no_criterion, suffixes_o
 from engine.operations.opening import check_store, dataset_beside
 from engine.report import run as of_runs
 from engine.report.drift import drift_sections
+from engine.results.accepted import accepted_in_words, accepted_only
 from engine.results.calibration import load_calibration
 from engine.results.completeness import open_submission
 from engine.results.exports import as_json, write_results_csv
@@ -113,6 +114,7 @@ def _add_export(actions: console.Actions) -> None:
     export.file("--json", "every judgment with its raw predictions, as JSON")
     export.file("--csv", "all data, one row per judgment")
     add_labels_of(export)
+    export.flag("--accepted", "only labels that may stand, by the thresholds that `trust --keep` kept")
     export.flag(
         "--with-stale", "include stale explanations: those written for another label than the effective one"
     )
@@ -195,8 +197,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         shared.check_suffix("--out", options.out, "a submission is TSV", ".tsv")
     written = {"--out": options.out, "--json": options.json, "--csv": options.csv}
     check_targets({**written, "--as-dataset": options.as_dataset}, read)
-    results = load_results(store, options.id)
-    results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))
+    results = _exported(store, options)
     if options.as_dataset:
         _export_dataset(results, options)
     if not (options.out or options.json or options.csv):
@@ -221,7 +222,19 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     if options.csv:
         write_results_csv(options.csv, results, dataset)
         print(f"All data: {options.csv}")
-    return progress.warn_of_gaps(results)
+    return progress.warn_of_gaps(results.whole or results)
+
+
+def _exported(store: RunStore, options: argparse.Namespace) -> RunResults:
+    results = load_results(store, options.id)
+    results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))
+    if options.accepted:
+        if options.tool == "inspect":
+            problem = "--accepted: a log of inspect_ai counts what is left out as wrong."
+            raise SetupError(problem, "Export the log without it.")
+        results = accepted_only(results)
+        print("\n".join(map(console.printable, accepted_in_words(results))))
+    return results
 
 
 def _tool_of(options: argparse.Namespace) -> ToolExport | None:

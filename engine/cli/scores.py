@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from textwrap import indent
 
 from engine.calibration.learning import run_curve
@@ -11,7 +10,6 @@ from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
-from engine.core.errors import SetupError
 from engine.core.formatting import counted
 from engine.core.tables import Part, Sentences, Sheet
 from engine.data.slices import Slicing
@@ -33,9 +31,6 @@ from engine.report.slices import (
     slice_sections,
 )
 from engine.system.files import write_whole
-from engine.system.paths import reason_of, shown
-
-_FORMS = ("png", "svg")
 
 
 def evaluate() -> console.Parser:
@@ -193,7 +188,7 @@ def _report(options: argparse.Namespace) -> int:
         [system], gold, divisions = measures.read_systems(options, [options.run], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
         _, weighted_scoring = measures.weighing_of(options).of_system(matched.system, matched)
-        targets = _figure_targets(options.figures, REPORT_FIGURES) if options.figures else {}
+        targets = measures.figure_targets(options, REPORT_FIGURES)
         written = {"--out": options.out} | {f"--figures {path.name}": path for path in targets}
         measures.check_measure_outputs(options, written, [options.run])
         by_model = measures.model_measures(options, cancel)
@@ -213,14 +208,3 @@ def _report(options: argparse.Namespace) -> int:
     if options.figures:
         print(f"Figures: {options.figures}")
     return console.DONE
-
-
-def _figure_targets(folder: Path, names: Sequence[str]) -> dict[Path, tuple[str, str]]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SetupError(
-            f"--figures {shown(folder)}: the folder cannot be made: {reason_of(error)}.",
-            "Name another folder.",
-        ) from error
-    return {folder / f"{name}.{form}": (name, form) for name in names for form in _FORMS}

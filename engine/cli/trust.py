@@ -2,6 +2,7 @@
 
 import argparse
 
+from engine.analysis.trust import Trusted, TrustRequest, trust_of
 from engine.annotations.records import LabelSourceKind
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
@@ -11,10 +12,16 @@ from engine.core.tables import Sheet
 from engine.metrics.matching import match_items_together, told_apart
 from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations.opening import check_store
-from engine.operations.trust import Trusted, TrustRequest, trust_of
-from engine.report.trust import trust_json, trust_sections
-from engine.results.trust import Confidence
+from engine.report.trust import (
+    TRUST_FIGURE,
+    trust_json,
+    trust_report_figure,
+    trust_sections,
+    trust_statements,
+)
+from engine.results.trust import CONFIDENCES, ConfidenceMeasure, confidences
 from engine.store.run_store import RunStore
+from engine.system.files import write_whole
 
 
 def trust() -> console.Parser:
@@ -36,13 +43,11 @@ def trust() -> console.Parser:
         arguments.number(name, words, metavar="SHARE", kind=float, default=default)
     arguments.add_argument(
         "--confidence",
-        nargs="+",
-        choices=[*Confidence],
-        default=[Confidence.PROBABILITY],
-        metavar="MEASURE",
-        help="how sure the judge is of a label: its probability, or that times the agreement of its orders,"
-        " methods, reasoning samples and judges; of several, the one by which most may stand is taken, each"
-        " at its part of the risk: %(choices)s (%(default)s)",
+        choices=CONFIDENCES,
+        default=ConfidenceMeasure.PROBABILITY.value,
+        help="how sure the judge is of a label: its probability; that times the share of orders, methods,"
+        " reasoning samples and judges that agree; or the one of both by which more may stand, each at half"
+        " of the risk (%(default)s)",
     )
     arguments.flag("--jointly", "the risk is of all criteria together, not of each")
     arguments.flag(
@@ -54,13 +59,17 @@ def trust() -> console.Parser:
     arguments.flag("--keep", "keep the thresholds with the run, for exports, Review and judge --escalate")
     arguments.file("--json", "the same numbers as JSON")
     shared.add_table_files(arguments)
+    measures.add_methods(arguments)
+    arguments.file("--figures", "also write the figure, as PNG and SVG", metavar="DIR")
     arguments.store()
     return arguments
 
 
 def _trust(options: argparse.Namespace) -> int:
     words = [word for word in (options.system, options.then) if word is not None]
-    written = {"--json": options.json, **shared.table_targets(options)}
+    figures = measures.figure_targets(options, [TRUST_FIGURE])
+    written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
+    written |= {f"--figures {path.name}": path for path in figures}
     measures.check_measure_outputs(options, written, words)
     if options.keep and (options.then is not None or not options.system.isdecimal()):
         raise SetupError("--keep is for one run.", "Remove it, or name the id of a run alone.")
@@ -78,10 +87,13 @@ def _trust(options: argparse.Namespace) -> int:
         for each in matched:
             measures.say_what_was_left_out(each)
         promise = Promise(options.target, options.risk, options.anytime)
-        confidences = [Confidence(each) for each in dict.fromkeys(options.confidence)]
-        of_both = ([each.system for each in matched], gold, promise, confidences)
-        found = trust_of(TrustRequest(*of_both, options.jointly, options.forecast), cancel)
+        measured = ([each.system for each in matched], gold, promise, confidences(options.confidence))
+        found = trust_of(TrustRequest(*measured, options.jointly, options.forecast), cancel)
     _write(options, found)
+    figure = trust_report_figure(found.kept, systems[0].name)
+    for path, (_, form) in figures.items():
+        write_whole(path, figure.as_bytes(form))
+        print(f"Figure: {path}")
     return console.DONE
 
 
@@ -91,6 +103,7 @@ def _write(options: argparse.Namespace, found: Trusted) -> None:
     shared.write_json_file(options, "Trust", {"systems": names, **trust_json(found)})
     sheet = Sheet(title, trust_sections(found))
     shared.write_table_files(options, "trust", sheet)
+    measures.write_methods(options, "trust", trust_statements(found))
     console.print_sheet(sheet)
     if options.keep:
         with RunStore(check_store(options.store)) as store:

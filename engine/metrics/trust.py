@@ -10,6 +10,7 @@ Trust or Escalate (arXiv 2407.18370). Simulated: `bench/coverage/trust.py`.
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -27,14 +28,14 @@ UNSCORED = -1.0
 _QUANTILES = tuple(place / 10 for place in range(9, -1, -1))
 _MOST_TIMES = 1e4  # so many times the labels are no answer to how many more are needed
 _BETS = np.arange(0.1, 1, 0.2)  # shares of all that can be lost; the mean of several bets is a bet, too
-_DRAWS = 200
+_DRAWS = 100
 _ALIKE = 0.25  # the intraclass correlation of agreement within an instruction: .245 in PandaLM's labels
 _TENTHS = (0.1, 0.5, 0.9)
 _CHANCES = (0.01, 0.99)
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedConfidence:
     """All judged items, labelled or not. `confidence`: 0 to 1, UNSCORED without a label, of one judge, or of
     each that an item reaches where the one before is not confident enough, shape (judges, items).
     `instructions`: of each item.
@@ -43,7 +44,7 @@ class Judged:
     confidence: FloatArray
     instructions: Sequence[Hashable]
 
-    @property
+    @cached_property
     def thresholds(self) -> list[float]:
         """From the highest to the lowest: quantiles of all items, so no label has a part in them."""
         highest = self.confidence.max(axis=0)
@@ -58,7 +59,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class LabelledPart:
+class TrustSample:
     """The labelled items, drawn at random, in the order in which they were drawn. `confidence`: each judge's,
     from a calibration that saw none of their labels; `agreement`: which share of an item's people gave the
     judge's label, 0 to 1; both of shape (judges, items). `instructions`: of each item.
@@ -72,13 +73,13 @@ class LabelledPart:
     def labels(self) -> int:
         return len(self.instructions)
 
-    def above(self, threshold: float) -> "LabelledPart":
+    def above(self, threshold: float) -> "TrustSample":
         """The items that are decided, each by the first judge who is confident enough."""
         enough = self.confidence >= threshold
         kept = np.flatnonzero(enough.any(axis=0))
         by = enough[:, kept].argmax(axis=0)
         groups = [self.instructions[place] for place in kept.tolist()]
-        return LabelledPart(self.confidence[by, kept][None], self.agreement[by, kept][None], groups)
+        return TrustSample(self.confidence[by, kept][None], self.agreement[by, kept][None], groups)
 
     @property
     def over_instructions(self) -> OverInstructions | None:
@@ -147,34 +148,64 @@ class Trust:
         return min((each.more_labels for each in self.thresholds if each.more_labels), default=None)
 
     @classmethod
-    def of(cls, judged: Judged, part: LabelledPart, promise: Promise) -> Self:
-        tested = [_tested(at, judged, part, promise) for at in judged.thresholds]
-        return cls(promise, part.labels, tuple(_with_levels(tested, promise.risk)))
+    def of(cls, judged: JudgedConfidence, part: TrustSample, promise: Promise) -> Self:
+        tested = _tested(judged, part, promise)
+        return cls(promise, part.labels, tuple(_threshold(each, judged, part, promise) for each in tested))
 
 
-class _Tested(NamedTuple):
-    threshold: Threshold
-    can_pass: bool
+@dataclass(frozen=True)
+class _Test:
+    confidence: float
+    above: TrustSample
+    found: OverInstructions | None
+    p: float = 1.0
+    level: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.level is not None and self.p <= self.level
 
 
-def _tested(at: float, judged: Judged, part: LabelledPart, promise: Promise) -> _Tested:
-    above = part.above(at)
-    found, accepted = above.over_instructions, float(judged.decided_by(at).sum())
+def _tested(judged: JudgedConfidence, part: TrustSample, promise: Promise) -> list[_Test]:
+    """By the fallback procedure: half of the risk is for the first threshold that can be tested, half for the
+    middle one; each is tested at its own share and what the one before handed on, which is all if it passed.
+    """
+    tests = [_test(at, part.above(at), promise) for at in judged.thresholds]
+    able = [place for place, (_, can_pass) in enumerate(tests) if can_pass]
+    found, handed_on = [], 0.0
+    for place, (test, can_pass) in enumerate(tests):
+        if can_pass:
+            own = (place == able[0]) + (place == able[len(able) // 2])
+            leveled = replace(test, level=promise.risk / 2 * own + handed_on)
+            handed_on = leveled.level if leveled.passed and leveled.level else 0.0
+            found.append(leveled)
+        else:
+            found.append(test)
+    return found
+
+
+def _test(at: float, above: TrustSample, promise: Promise) -> tuple[_Test, bool]:
+    """With whether it can be passed, by counts alone: how the labels turned out has no part in that."""
+    found = above.over_instructions
     if found is None:
-        return _Tested(Threshold(at, accepted, above.labels, None, 1.0), can_pass=False)
-    level, target = promise.risk / 2, promise.target
+        return _Test(at, above, None), False
     if promise.anytime:
         values = above.by_instruction
-        p, at_best, more = _p_by_bets(values, target), _p_by_bets(np.ones_like(values), target), None
+        p, at_best = _p_by_bets(values, promise.target), _p_by_bets(np.ones_like(values), promise.target)
     else:
-        best = OverInstructions.of_one([1.0] * above.labels, above.instructions)
-        assert best is not None
-        p, at_best = found.p_share_above(target), best.p_share_above(target)
-        more = _more_labels(found, part.labels, target, level)
-    agreement = Estimate(found.mean, found.share_interval())
-    threshold = Threshold(at, accepted, above.labels, agreement, p, more_labels=more)
-    # By counts alone: how the labels turned out has no part in which thresholds are tested.
-    return _Tested(threshold, found.instructions >= FEW and at_best <= level)
+        best = replace(found, mean=1.0, pulls=np.zeros_like(found.pulls), sides=0)
+        p, at_best = found.p_share_above(promise.target), best.p_share_above(promise.target)
+    return _Test(at, above, found, p), found.instructions >= FEW and at_best <= promise.risk / 2
+
+
+def _threshold(test: _Test, judged: JudgedConfidence, part: TrustSample, promise: Promise) -> Threshold:
+    found, accepted = test.found, float(judged.decided_by(test.confidence).sum())
+    more = None
+    if found is not None and not promise.anytime:
+        more = _more_labels(found, part.labels, promise.target, promise.risk / 2)
+    agreement = Estimate(found.mean, found.share_interval()) if found is not None else None
+    of_test = (test.p, test.level, more)
+    return Threshold(test.confidence, accepted, test.above.labels, agreement, *of_test)
 
 
 def _p_by_bets(values: FloatArray, target: float) -> float:
@@ -199,23 +230,7 @@ def _more_labels(found: OverInstructions, labels: int, target: float, level: flo
     return max(math.ceil(labels * (high - 1)), 1)
 
 
-def _with_levels(tested: Sequence[_Tested], risk: float) -> list[Threshold]:
-    """The fallback procedure: half of the risk is for the first threshold that can be tested, half for the
-    middle one; each is tested at its own share and what the one before handed on, which is all if it passed.
-    """
-    able = [place for place, each in enumerate(tested) if each.can_pass]
-    found, handed_on = [], 0.0
-    for place, (each, can_pass) in enumerate(tested):
-        if can_pass:
-            level = risk / 2 * ((place == able[0]) + (place == able[len(able) // 2])) + handed_on
-            handed_on = level if each.p <= level else 0.0
-            found.append(replace(each, level=level))
-        else:
-            found.append(each)
-    return found
-
-
-class Forecast(NamedTuple):
+class TrustForecast(NamedTuple):
     """With so many labels in all: how probable it is that some labels may stand, and the share of all that
     may, 0 to 1: in the middle, and between what only a tenth of draws are below and above.
     """
@@ -227,7 +242,9 @@ class Forecast(NamedTuple):
     high: float
 
 
-def forecast(judged: Judged, part: LabelledPart, promise: Promise, seed: int = 0) -> list[Forecast]:
+def forecast(
+    judged: JudgedConfidence, part: TrustSample, promise: Promise, seed: int = 0
+) -> list[TrustForecast]:
     """What may stand with each of FORECAST labels of the judged items, drawn anew. Each agrees with the
     chance that a line over the ranks of confidence has in a bootstrap sample of the labels so far; those of
     one instruction are alike. Empty for fewer labels than a test takes.
@@ -245,10 +262,11 @@ def forecast(judged: Judged, part: LabelledPart, promise: Promise, seed: int = 0
             again = random.integers(part.labels, size=part.labels)
             chance = np.array([_line(*judge, again)[drawn] for judge in judges])
             agreement = random.random(labels) < _alike_within(groups, chance, random)
-            sample = LabelledPart(judged.confidence[:, drawn], agreement.astype(np.float64), groups)
-            shares.append(Trust.of(judged, sample, promise).accepted)
+            sample = TrustSample(judged.confidence[:, drawn], agreement.astype(np.float64), groups)
+            passed = [each.confidence for each in _tested(judged, sample, promise) if each.passed]
+            shares.append(float(judged.decided_by(passed[-1]).sum()) if passed else 0.0)
         low, middle, high = np.quantile(shares, _TENTHS).tolist()
-        found.append(Forecast(labels, float(np.mean(np.array(shares) > 0)), low, middle, high))
+        found.append(TrustForecast(labels, float(np.mean(np.array(shares) > 0)), low, middle, high))
     return found
 
 

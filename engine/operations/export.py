@@ -10,6 +10,7 @@ from engine.core.formatting import counted, listed, visible, words
 from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
 from engine.results import other_tools
+from engine.results.accepted import without_label
 from engine.results.run_results import RunResults
 from engine.system.files import write_json
 
@@ -81,7 +82,7 @@ def _annotations(results: RunResults, dataset: Dataset, criterion: str, _stale: 
     made = other_tools.alpaca_annotations(results, dataset, criterion)
     lacking = len(results.judged) - len(made)
     in_words = f"{counted(len(made), 'annotation', 'annotations')} on {words(criterion)}"
-    told = f"{in_words}; left out: {lacking:,} without a label."
+    told = f"{in_words}; left out: {without_label(results, criterion)}."
     return MadeForTool("Annotations", lambda path: write_json(path, made), told, lacking)
 
 

@@ -27,6 +27,8 @@ from engine.models.checked_model import checked_model, in_use
 from engine.models.memory import check_memory
 from engine.models.model_file import read_model_file
 from engine.models.opening import machine_settings
+from engine.operations.earlier_run import EarlierRun
+from engine.operations.escalate import Escalation, escalation_of
 from engine.operations.judge_request import JudgeRequest, Orders, example_settings, orders_of
 from engine.operations.opening import find_model, remember_columns
 from engine.operations.regression_check import RegressionCheck, planned, regression_check_of
@@ -45,11 +47,14 @@ from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 @dataclass(frozen=True)
 class ReadyRun:
-    """A run that can be judged. `fresh`: as a new run; `regression`: what it checks, if it checks a run."""
+    """A run that can be judged. `fresh`: as a new run; `regression`: what it checks, if it checks a run;
+    `escalation`: whose items it judges, if these may not stand in another run.
+    """
 
     prepared: PreparedRun
     fresh: bool
     regression: RegressionCheck | None = None
+    escalation: Escalation | None = None
 
     @property
     def plan(self) -> RunPlan:
@@ -77,13 +82,15 @@ def prepare(
     until = request.stopping_rule
     recipe = None if request.recipe is None else load_recipe(request.recipe)
     regression = yield from regression_check_of(request, cancel)
+    escalation = escalation_of(request, cancel)
+    earlier = regression or escalation
     model = yield from _model(request, recipe, regression)
     if request.written:
-        check_targets(request.written, _files_read(request, recipe, regression, model))
-    setup, orders = yield from _setup(request, model, regression, recipe)
+        check_targets(request.written, _files_read(request, recipe, earlier, model))
+    setup, orders = yield from _setup(request, model, earlier, recipe)
     judged_on = None if request.judged_on is None else request.judged_on()
     dataset = None if request.load is None else request.load(setup.rubric, cancel)
-    if regression is None:
+    if earlier is None:
         dataset, ids = _chosen(request, setup, dataset, cancel)
         setup = replace(setup, ids=ids)
     made = yield from prepare_run(setup, cancel, dataset)
@@ -95,10 +102,12 @@ def prepare(
     if regression is not None:
         plan, anew = yield from planned(regression, plan, request)
         fresh = fresh or anew
+    if escalation is not None:
+        plan = replace(plan, name=f"escalated from run {escalation.run.id}")
     orders.check_fits(plan.identity())
     if request.save_columns and (told := remember_columns(plan.dataset)):
         yield Note(told)
-    return ReadyRun(replace(made, plan=stopping(plan, until)), fresh, regression)
+    return ReadyRun(replace(made, plan=stopping(plan, until)), fresh, regression, escalation)
 
 
 def _check_reading(dataset: Dataset) -> None:
@@ -138,10 +147,10 @@ def _model(
 
 
 def _files_read(
-    request: JudgeRequest, recipe: Recipe | None, regression: RegressionCheck | None, model: Path
+    request: JudgeRequest, recipe: Recipe | None, earlier: EarlierRun | None, model: Path
 ) -> dict[str, Path]:
     given = {
-        "dataset": request.dataset if regression is None else regression.items.path,
+        "dataset": request.dataset if earlier is None else earlier.items.path,
         "model": model,
         "run store": request.store,
         "examples": request.examples,
@@ -157,28 +166,28 @@ def _files_read(
 
 
 def _setup(
-    request: JudgeRequest, model: Path, regression: RegressionCheck | None, recipe: Recipe | None
+    request: JudgeRequest, model: Path, earlier: EarlierRun | None, recipe: Recipe | None
 ) -> Generator[Note, None, tuple[RunSetup, Orders]]:
-    """The run that is requested; of a regression check the defaults are those of the earlier run."""
-    if regression is not None:
-        default = regression.default
+    """The run that is requested; where its items are those of an earlier run, the defaults are, too."""
+    if earlier is not None:
+        default = earlier.default
     elif request.dataset is None:
         raise SetupError("The dataset is missing.", "Name its file.")
     else:
         default = RunSetup(request.dataset, model)
     rubric = default.rubric if request.rubric is None else find_rubric(request.rubric)
     criteria = request.criteria or rubric.names
-    if regression is not None:
-        shared = regression.criteria_of(rubric.only(criteria))
+    if earlier is not None:
+        shared = earlier.criteria_of(rubric.only(criteria))
         criteria = request.criteria or shared
     asked = rubric.only(criteria).names
-    orders, notes = orders_of(request, asked, regression.orders if regression else None)
+    orders, notes = orders_of(request, asked, earlier.orders if earlier else None)
     yield from notes
     examples = example_settings(request.examples, request.few_shot, request.few_shot_selection)
     setup = replace(
         default,
         model_path=model,
-        items=request.items if regression is None else None,
+        items=request.items if earlier is None else None,
         sample=request.item_sample(),
         both_orders=orders.both,
         second_order_below=orders.below,
@@ -245,7 +254,9 @@ def timed(
 
 @dataclass(frozen=True)
 class Judged:
-    """A run as it ended. `results`: None if it was stopped. `until`: what was to be answered."""
+    """A run as it ended. `results`: None if it was stopped; of an escalation those of both judges together.
+    `until`: what was to be answered.
+    """
 
     ended: events.RunEnded
     results: RunResults | None
@@ -288,6 +299,8 @@ def judge(
         return Judged(ended, None)
     with RunStore(store_path) as store:
         results = load_results(store, ended.run_id)
+        if ready.escalation is not None:
+            results = ready.escalation.kept_with(results, store)
     until = told_of(plan.question_plan, results) if isinstance(plan.question_plan, UntilSignificant) else None
     return Judged(ended, results, until)
 

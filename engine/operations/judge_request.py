@@ -98,6 +98,10 @@ class JudgeRequest:
     regression_check: int | None = None
     gold: Path | None = None
     """Human labels of the items of a regression check."""
+    escalate: int | None = None
+    """A run: what may not stand of it is judged, and put together with what may."""
+    below: str | None = None
+    """From which confidence on its labels may stand: `.8`, or by criterion `relevance=.8,safety=.9`."""
     name: str | None = None
     note: str | None = None
     fresh: bool = False
@@ -141,6 +145,15 @@ class JudgeRequest:
             raise SetupError(
                 Hint(*of_run, *joined(given), " would choose others."),
                 Hint("Remove ", Given(given[0]), "; ", *instead),
+            )
+        if self.escalate is None and self.below is not None:
+            raise SetupError(Hint(Given("below"), " is for a run."), Hint("Name it: ", Given("escalate")))
+        others = ("regression_check", "sample", "sample_by", "ids", "items", "until")
+        if self.escalate is not None and (given := self.given(*others)):
+            which = " judges what may not stand of a run; "
+            raise SetupError(
+                Hint(Given("escalate"), which, *joined(given), " would choose other items."),
+                Hint("Remove ", Given(given[0]), "."),
             )
         if checks_run and self.calibration is not None:
             alike = " decides both runs alike: by the calibration of the earlier run if it fits, else"

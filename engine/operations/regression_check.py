@@ -9,23 +9,19 @@ from pathlib import Path
 from engine.core.errors import Given, Hint, SetupError
 from engine.core.events import Cancelled, CancelToken, MeasureProgress, Note
 from engine.core.formatting import counted
-from engine.core.rubric import Rubric, rubric_for_labels
+from engine.core.rubric import rubric_for_labels
 from engine.data.dataset import Dataset
 from engine.data.label_origins import drawn_by_instruction
-from engine.data.rubrics.files import find_rubric
 from engine.judging.plan import RunPlan
 from engine.judging.work import read_again
 from engine.metrics.drift import Drift
 from engine.metrics.run_drift import run_drift
 from engine.models.checked_model import in_use
-from engine.operations.judge_request import JudgeRequest, Orders
-from engine.operations.opening import check_store
-from engine.results.run_dataset import dataset_of_run, load_as_judged
-from engine.results.run_results import RunResults, load_results, results_read_again
-from engine.settings.identity import StoredRun, refuse_unasked
-from engine.settings.rows import CPU
-from engine.settings.run_setup import RunSetup
-from engine.store.opening import has_store
+from engine.operations.earlier_run import EarlierRun, earlier_run
+from engine.operations.judge_request import JudgeRequest
+from engine.results.run_dataset import load_as_judged
+from engine.results.run_results import load_results, results_read_again
+from engine.settings.identity import StoredRun
 from engine.store.run_store import RunStore
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
@@ -33,46 +29,10 @@ DEFAULT_ITEMS = 50
 
 
 @dataclass(frozen=True)
-class RegressionCheck:
-    """Some `items` of an earlier run, whose results are `then`. `gold`: their labels, if in another file."""
+class RegressionCheck(EarlierRun):
+    """`gold`: labels of the items, if in another file."""
 
-    then: RunResults
-    items: Dataset
     gold: Dataset | None = None
-
-    @property
-    def run(self) -> StoredRun:
-        return self.then.run
-
-    @property
-    def default(self) -> RunSetup:
-        """The setup of the earlier run: the defaults of the check."""
-        return replace(
-            RunSetup.as_in(self.run),
-            dataset_path=self.items.path,
-            columns=self.items.columns,
-            items=None,
-            sample=None,
-            ids=tuple(self.items.ids),
-            device=self.run.identity.device or CPU,
-        )
-
-    @property
-    def orders(self) -> Orders:
-        default = self.default
-        return Orders(default.both_orders, default.second_order_below)
-
-    def criteria_of(self, rubric: Rubric) -> tuple[str, ...]:
-        """The criteria of a rubric that the earlier run has, too. SetupError if there are none."""
-        known = self.run.identity.criteria
-        if shared := tuple(name for name in rubric.names if name in known):
-            return shared
-        other = ", or a rubric that has criteria of these names."
-        raise SetupError(
-            f"{self.run.title} has the criteria {', '.join(known)}, and none of them is requested now"
-            f" ({', '.join(rubric.names)}).",
-            Hint("Name one of its criteria with ", Given("criteria"), other),
-        )
 
 
 def planned(
@@ -123,27 +83,14 @@ def regression_check_of(
     """The requested check. SetupError for a run of no model, too few items, a dataset gone or other."""
     if request.regression_check is None:
         return None
-    with RunStore(check_store(request.store)) as store:
-        run = store.run(request.regression_check)
-        refuse_unasked(run, "be judged again")
-        then = load_results(store, run.id)
+    then, judged = earlier_run(request, "regression_check", request.regression_check, cancel)
+    run = then.run
     if run.identity.examples and request.examples is None:
         same = (Given("few_shot"), " and ", Given("few_shot_selection"))
         raise SetupError(
             f"{run.title} was shown labelled examples, and the store does not have their file.",
             Hint("Name it: ", Given("examples"), " (with the same ", *same, ")"),
         )
-    path = request.dataset or run.identity.dataset_path
-    if request.dataset is None and not has_store(path):
-        raise SetupError(
-            f"{run.title}: its dataset {path} is missing.",
-            Hint("Put it back, or name its file together with ", Given("regression_check", run.id)),
-        )
-    if request.columns is not None and request.rubric is not None:
-        request.columns_for(find_rubric(request.rubric))
-    judged = dataset_of_run(run, path, cancel, request.columns).only(then.content_hashes)
-    if not len(judged):
-        raise SetupError(f"{run.title} has judged no item yet.", "Name another run.")
     if request.items is not None and request.items > len(judged):
         found = f"{run.called} judged {counted(len(judged), 'item', 'items')}."
         raise SetupError(

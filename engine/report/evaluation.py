@@ -17,6 +17,7 @@ from engine.report import columns, methods
 from engine.report.accuracy import BASELINE, accuracy_section, label_section
 from engine.report.annotators import annotator_sections
 from engine.report.run import labels_given_section, method_sections
+from engine.report.trust import methods_of_kept
 
 _EXPLANATIONS = (
     Column("criterion", "explanations", Kind.NAME, "The criterion whose explanations are measured."),
@@ -249,6 +250,7 @@ def evaluation_methods(
     said = [
         *_data(evaluation),
         *methods.labels_of_system(evaluation.matched.system, None),
+        *methods_of_kept(evaluation.matched.system.results),
         _unscored(evaluation),
         *_NUMBERS,
     ]

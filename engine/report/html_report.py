@@ -21,7 +21,7 @@ from engine.core.tables import Facts, Section, Sheet
 from engine.metrics.evaluation import Disagreement, Evaluation, SlicedMeasures, largest_disagreements
 from engine.models.model_file import ModelFile
 from engine.ranking.weighted_scoring import WeightedScoring
-from engine.report import calibration, orders, ranking
+from engine.report import calibration, orders, ranking, trust
 from engine.report.accuracy import accuracy_figures
 from engine.report.audit import audit_of_copies, with_audit
 from engine.report.drawing import ReportFigure
@@ -30,7 +30,9 @@ from engine.report.rankings import ReportedRanking, reported_ranking
 from engine.report.run import judged_model, run_facts
 from engine.report.slices import slice_sections
 from engine.report.weighted_scoring import margin_report_figure, weighted_scoring_section
+from engine.results.accepted import valid_trust
 from engine.results.run_results import RunResults
+from engine.results.trust import KeptTrust
 
 _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
@@ -38,7 +40,7 @@ DEFAULT_WEIGHTS = "default"
 """The source of weights that the user did not choose: the rubric."""
 _WITH_A_TABLE = ("accuracy", "labels", calibration.LEARNING_FIGURE, ranking.RANKING_FIGURE)
 FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins", "orders")
-REPORT_FIGURES = (*FIGURE_NAMES, calibration.LEARNING_FIGURE, ranking.RANKING_FIGURE)
+REPORT_FIGURES = (*FIGURE_NAMES, calibration.LEARNING_FIGURE, trust.TRUST_FIGURE, ranking.RANKING_FIGURE)
 """The names of all figures that a report may have."""
 
 
@@ -102,11 +104,18 @@ class Report:
         return reported_ranking(self.evaluation.matched)
 
     @cached_property
+    def trust(self) -> KeptTrust | None:
+        """Which labels of a run may stand, where that is kept with it."""
+        return valid_trust(self.results) if self.results else None
+
+    @cached_property
     def figures(self) -> dict[str, ReportFigure]:
         found = evaluation_figures(self.evaluation, self.bins, self.orders, self.weighted_scoring)
         if self.curve:
             name = self.evaluation.name
             found[calibration.LEARNING_FIGURE] = calibration.learning_report_figure(self.curve, name)
+        if self.trust:
+            found[trust.TRUST_FIGURE] = trust.trust_report_figure(self.trust, self.evaluation.name)
         if self.ranking:
             figure = ranking.ranking_report_figure(self.ranking.ranking, self.ranking.title)
             found[ranking.RANKING_FIGURE] = figure
@@ -150,6 +159,7 @@ def report_sheet(report: Report) -> Sheet:
         *([calibration.RELIABILITY_SECTION] if report.bins else ()),
         *([orders.ORDERS_SECTION] if report.orders else ()),
         *([calibration.learning_section(report.curve)] if report.curve else ()),
+        *([trust.kept_section(report.trust)] if report.trust else ()),
     ]
     matched, results = report.evaluation.matched, report.results
     if report.weighted_scoring:

@@ -74,6 +74,9 @@ ALEXANDARI = Reference("alexandari2020maximum", "Alexandari, Kundaje and Shrikum
 COHEN = Reference("cohen1960coefficient", "Cohen")
 BERGER = Reference("berger1982multiparameter", "Berger")
 LIN = Reference("lin2004rouge", "Lin")
+JUNG = Reference("jung2024trust", "Jung, Brahman and Choi")
+WAUDBY_SMITH = Reference("waudbysmith2024estimating", "Waudby-Smith and Ramdas")
+WIENS = Reference("wiens2005fallback", "Wiens and Dmitrienko")
 ZHANG = Reference("zhang2020bertscore", "Zhang and others")
 
 _EXAMPLES = "labelled examples, SHA-256"
@@ -136,6 +139,14 @@ def _panel(results: RunResults) -> Iterator[Statement]:
     )
     how = "by a calibration" if results.calibration else "by the mean"
     certainty = run.manifest.get(CERTAINTY)
+    if run.cascade_in_words:
+        yield Statement(
+            f"Two judges decide in turn: {judges}. By its confidence, the probability of its label, the first"
+            f" one's label stands, else the second decides: {run.cascade_in_words}.",
+            f"Tiebreak's store, run {run.id}",
+        )
+        yield _by_annotators(dict(run_facts(results).pairs), f"Tiebreak's store, run {run.id}")
+        return
     alone = "" if certainty is None else f"; a label of a submission counts as a probability of {certainty}"
     yield Statement(
         f"{counted(len(run.judges), 'judge decides', 'judges decide')} as a jury: {judges}. The label is the"

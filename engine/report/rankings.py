@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from engine.core import VERSION
-from engine.core.errors import SetupError
+from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.core.formatting import counted, listed, number, percent, words
+from engine.core.judgments import JudgmentKey
 from engine.core.numeric import FloatArray
 from engine.core.rubric import default_criterion
 from engine.core.tables import Column, Kind, Row, Section, Sentences, Table, Tone
@@ -29,8 +30,10 @@ from engine.ranking.weighted_scoring import WeightedScoring
 from engine.report import methods
 from engine.report.columns import CANDIDATE
 from engine.report.ranking import RANK, STRENGTH, ranking_sheet
+from engine.report.trust import methods_of_kept
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults
+from engine.results.trust import KeptTrust, kept_trust, may_stand
 
 _STOPPED = (
     "This run stopped at a significant result, or before: rates here and their intervals may be too far"
@@ -38,10 +41,17 @@ _STOPPED = (
 )
 
 
+_ACCEPTED = (
+    "Only labels that may stand count: {}. Items with such labels are no random sample: all rates and"
+    " intervals are of these items alone, and human labels do not correct them."
+)
+
+
 @dataclass(frozen=True, eq=False)
 class RankedBy:
     """`said`: what was said of each item of the dataset, shape (items, 5), as PairComparisons has it.
     `system`: by whom; None for annotators in the dataset. `criterion`: None for the weighted judge.
+    `accepted`: where only labels count that may stand by it.
     """
 
     dataset: Dataset
@@ -49,6 +59,7 @@ class RankedBy:
     criterion: str | None
     system: System | None = None
     weighted_scoring: WeightedScoring | None = None
+    accepted: KeptTrust | None = None
 
     @classmethod
     def by_annotators(cls, dataset: Dataset, criterion: str) -> "RankedBy":
@@ -66,11 +77,24 @@ class RankedBy:
         winners = {decision["id"]: decision["winner"] for decision in weighted_scoring.result["results"]}
         return cls(dataset, compared.winners_said(winners, dataset), None, system, weighted_scoring)
 
+    def by_accepted(self) -> "RankedBy":
+        """The same by labels that may stand. SetupError where it is not known which."""
+        results = self.system.results if self.system is not None else None
+        if results is None:
+            raise SetupError("Which labels may stand is kept with runs alone.", Hint(Step.CHOOSE_RUN))
+        kept = kept_trust(results)
+        stand, weighed = may_stand(results, kept), self.weighted_scoring
+        names = [self.criterion] if self.criterion is not None else [*weighed.weights] if weighed else []
+        accepted = [all(JudgmentKey(each, name) in stand for name in names) for each in self.dataset.ids]
+        said = np.where(np.array(accepted)[:, None], self.said, np.nan)
+        return replace(self, said=said, accepted=kept)
+
     @property
     def title(self) -> str:
         """By whom on what, in words: `run 7, overall quality`."""
         whose = f"{self.dataset.name} by human labels" if self.system is None else self.system.name
-        return f"{whose}, {'weighted judge' if self.criterion is None else words(self.criterion)}"
+        which = ", labels that may stand" if self.accepted is not None else ""
+        return f"{whose}, {'weighted judge' if self.criterion is None else words(self.criterion)}{which}"
 
     @property
     def stopped(self) -> RunResults | None:
@@ -80,7 +104,8 @@ class RankedBy:
 
     @property
     def remark(self) -> str:
-        return _STOPPED if self.stopped is not None else ""
+        accepted = _ACCEPTED.format(self.accepted.in_words) if self.accepted is not None else ""
+        return " ".join(filter(None, (_STOPPED if self.stopped is not None else "", accepted)))
 
     @property
     def until(self) -> UntilSignificant | None:
@@ -96,7 +121,7 @@ class RankedBy:
     @property
     def judge(self) -> tuple[System, Dataset, str] | None:
         """Whose labels those of annotators may correct: a system on a criterion, on which items."""
-        if self.system is None or self.criterion is None:
+        if self.system is None or self.criterion is None or self.accepted is not None:
             return None
         return self.system, self.dataset, self.criterion
 
@@ -334,6 +359,9 @@ def _labels(ranked: RankedBy) -> Iterator[methods.Statement]:
         )
     elif system is not None:
         yield from methods.labels_of_system(system, criterion)
+    if ranked.accepted is not None and system is not None:
+        yield from methods_of_kept(system.results)
+        yield methods.Statement(ranked.remark, f"Tiebreak {VERSION}, docs/commands.md, rank")
     if ranked.weighted_scoring is not None:
         weights = ", ".join(
             f"{words(name)} {weight:g}" for name, weight in ranked.weighted_scoring.weights.items()

@@ -15,6 +15,7 @@ from engine.metrics.accuracy import Accuracy, LabelCounts, count_run, mean, mean
 from engine.metrics.intervals import Interval, cost_of_choosing
 from engine.models.model_file import ModelFile, read_model_file
 from engine.report import columns
+from engine.results.accepted import valid_trust
 from engine.results.run_results import ALL_METHODS, RunResults
 from engine.results.second_order import read_in_words
 from engine.settings import identity as stored
@@ -52,13 +53,16 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
     if results.overrides and results.source != LAST:
         by_whom = f"{by_whom} (the labels used: {results.source.in_words})"
     made, overridden = stored_facts(run, questions), ("human overrides", by_whom)
+    kept = valid_trust(results)
+    stand = [("labels that may stand", f"{kept.thresholds_in_words}: {kept.in_words}")] if kept else []
     if run.submitted:
         return Facts([*made, ("joined", results.joined_in_words), overridden])
     fitted = f"{calibration.hash}, fitted {results.calibrated_in_words}" if calibration else "none"
     shortened = sum(item.shortening is not None for item in results.judged)
     read = [] if run.panel else [("read in", read_in_words(results))]
     cut = [] if run.panel else [("items shortened", f"{shortened:,}")]
-    return Facts([*made, ("calibration", fitted), *read, overridden, *cut, *effort_facts(results.judged)])
+    of_labels = ("calibration", fitted), *stand, *read, overridden, *cut
+    return Facts([*made, *of_labels, *effort_facts(results.judged)])
 
 
 def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
@@ -82,10 +86,7 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
         yield "submission, SHA-256", identity.model_hash
         return
     if run.panel:
-        for number, judge in enumerate(run.manifest.get(stored.JUDGES, ()), start=1):
-            yield f"judge {number}", f"{judge['name']}: {judge.get('what', '')}"
-        if stored.CERTAINTY in run.manifest:
-            yield "certainty of labels", f"{run.manifest[stored.CERTAINTY]}"
+        yield from _panel_facts(run)
         return
     yield "model", identity.model_name
     yield "model file", str(identity.model_path)
@@ -101,6 +102,15 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
         if value != "":
             shown = [METHOD_TITLES.get(each, each) for each in value] if name == "ways" else value
             yield _WORDS.get(name, words(name)), value_in_words(shown)
+
+
+def _panel_facts(run: StoredRun) -> Iterator[Pair]:
+    for number, judge in enumerate(run.manifest.get(stored.JUDGES, ()), start=1):
+        yield f"judge {number}", f"{judge['name']}: {judge.get('what', '')}"
+    if run.cascade_in_words:
+        yield "decided by", run.cascade_in_words
+    if stored.CERTAINTY in run.manifest:
+        yield "certainty of labels", f"{run.manifest[stored.CERTAINTY]}"
 
 
 def effort_facts(items: Sequence[JudgedItem | Effort]) -> Iterator[Pair]:

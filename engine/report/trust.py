@@ -1,14 +1,25 @@
-"""Which judgments may stand: tables, sentences, JSON."""
+"""Which judgments may stand: tables, sentences, JSON; their figure, and how they were found, as methods."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
-from engine.core.formatting import counted, percent, words
-from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
-from engine.metrics.trust import Threshold, Trust
-from engine.operations.trust import CriterionTrust, Trusted
-from engine.report import columns
+from engine.analysis.trust import CriterionTrust, Trusted
+from engine.core import VERSION
+from engine.core.formatting import capitalised, counted, percent, words
+from engine.core.tables import Column, Estimate, Kind, Part, Picture, Row, Section, Sentences, Table
+from engine.metrics.trust import Promise, Threshold, Trust
+from engine.report import columns, drawing, methods
+from engine.results.accepted import valid_trust
+from engine.results.run_results import RunResults
+from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
 
+TRUST_FIGURE = "trust"
+_TITLE = "Which labels may stand"
+_READ = (
+    "A point for each threshold: the share of all labels from it on, and how often these agree with people;"
+    " band: the 95 % interval. Dashed: the target. Diamond: the threshold taken."
+)
 _NOTE = (
     "A label may stand where its confidence is at least the threshold. The thresholds are tenths of all"
     " judged items. Each is tested on labels of items that were drawn at random."
@@ -49,7 +60,7 @@ _TESTED = (
 )
 _FORECAST = (
     columns.CRITERION,
-    Column("labels", "labels", Kind.COUNT, "So many labels in all, of items drawn at random."),
+    Column("labels", "labels", Kind.COUNT, "The number of labels in all, of items drawn at random."),
     Column("something", "chance of any", Kind.SHARE, "How probable it is that some labels may stand."),
     Column("middle", "may stand", Kind.SHARE, "The share of all items whose label may stand, in the middle."),
     Column("low", "or as few as", Kind.SHARE, "Fewer in one draw of ten."),
@@ -59,20 +70,21 @@ _FORECAST = (
 
 def trust_sections(found: Trusted) -> list[Section]:
     taken = Table(_TAKEN, [_taken_row(name, each) for name, each in found.criteria.items()])
-    sentences = [said for name, each in found.criteria.items() for said in _sentences(name, each)]
-    remarks = dict.fromkeys(said for each in found.criteria.values() for said in each.remarks)
     promise = found.request.promise
+    sentences = [said for name, each in found.criteria.items() for said in _sentences(name, each, promise)]
+    remarks = dict.fromkeys(said for each in found.criteria.values() for said in each.remarks)
     how = [_ANYTIME if promise.anytime else _FIXED]
     if found.request.jointly:
         how.append("The risk is of all criteria together.")
-    parts: list[Part] = [Sentences(sentences), taken, Sentences([*how, *remarks])]
+    parts: list[Part] = [Picture(TRUST_FIGURE, _READ), Sentences(sentences), taken]
+    parts.append(Sentences([*how, *remarks]))
     tested: list[Row] = [
         [words(name), *_tested_row(each)]
         for name, of_one in found.criteria.items()
         for each in (of_one.trust.thresholds if of_one.trust else ())
     ]
     sections = [
-        Section("trust", "Which labels may stand", parts, _NOTE),
+        Section(TRUST_FIGURE, _TITLE, parts, _NOTE),
         Section("thresholds", "Each threshold", [Table(_TESTED, tested)]),
     ]
     expected: list[Row] = [
@@ -103,7 +115,7 @@ def _tested_row(each: Threshold) -> Row:
     return [each.confidence, each.accepted, each.labels, each.agreement, *tested]
 
 
-def _sentences(name: str, each: CriterionTrust) -> Iterator[str]:
+def _sentences(name: str, each: CriterionTrust, promise: Promise) -> Iterator[str]:
     if each.refused is not None:
         yield f"On {words(name)}, nothing is known: {each.refused.problem}"
         return
@@ -114,7 +126,7 @@ def _sentences(name: str, each: CriterionTrust) -> Iterator[str]:
         none = f"On {words(name)}, trust no label yet: no threshold passed its test, by {labels}."
         yield f"{none} {_more(trust)}".rstrip()
         return
-    target, risk = percent(trust.promise.target), percent(trust.promise.risk)
+    target, risk = percent(promise.target), percent(promise.risk)
     yield (
         f"On {words(name)}, {percent(taken.accepted)} of the labels may stand: at least {target} of them"
         f" agree with people, at a risk of {risk}, by {labels}."
@@ -180,3 +192,108 @@ def _criterion_json(each: CriterionTrust) -> dict[str, Any]:
 
 def _estimate(found: Estimate | None) -> dict[str, Any] | None:
     return None if found is None else {"share": found.value, "interval": found.ends}
+
+
+def kept_section(kept: KeptTrust) -> Section:
+    """Of what is kept with a run."""
+    rows: list[Row] = [
+        [words(name), at.confidence, at.measure.value, at.accepted, *_measured(at)]
+        for name, at in kept.criteria.items()
+    ]
+    promised = [f"{capitalised(kept.in_words)}.", _ANYTIME if kept.anytime else _FIXED]
+    parts: list[Part] = [Picture(TRUST_FIGURE, _READ), Sentences(promised), Table(_TAKEN[:6], rows)]
+    return Section(TRUST_FIGURE, _TITLE, parts, f"By labels of {kept.dataset}. {_NOTE}", spelt_out=True)
+
+
+def _measured(at: KeptThreshold) -> tuple[int, Estimate | None]:
+    known = at.agreement is not None
+    return at.labels, Estimate(at.agreement or 0.0, at.agreement_interval) if known else None
+
+
+def trust_figure(kept: KeptTrust, title: str = "", dark: bool = False) -> drawing.Figure:
+    """Agreement by the share of labels that stand, with intervals, the target and what was taken."""
+    return drawing.draw_panels(
+        list(kept.criteria.items()),
+        partial(_draw_thresholds, 100 * kept.target),
+        2.2,
+        ("labels that stand (%)", "agreement (%)"),
+        f"Agreement with people by the share of labels that stand\n{drawing.drawable(title)}".rstrip(),
+        dark=dark,
+        legend_columns=4,
+    )
+
+
+def _draw_thresholds(
+    target: float, axes: drawing.Axes, shown: tuple[str, KeptThreshold], theme: drawing.Theme
+) -> None:
+    name, taken = shown
+    known = [(each, each.agreement_interval) for each in taken.tested]
+    shares = [100 * each.accepted for each, ends in known if ends]
+    low, high = ([100 * ends[end] for _, ends in known if ends] for end in (0, 1))
+    agreement = [100 * (each.agreement or 0) for each, ends in known if ends]
+    axes.fill_between(shares, low, high, color=theme.judge, alpha=0.25, linewidth=0, label="95 % interval")
+    # One threshold alone, as of a judge that is always as confident, is a band without a width.
+    axes.vlines(shares, low, high, color=theme.judge, linewidth=0.6)
+    line: dict[str, Any] = {"color": theme.judge, "marker": "o", "markersize": 3, "linewidth": 1.4}
+    axes.plot(shares, agreement, **line, label="agreement")
+    axes.axhline(target, color=theme.marked, linestyle="--", linewidth=1.2, label="target")
+    at = [] if taken.agreement is None else [100 * taken.agreement]
+    mark: dict[str, Any] = {"color": theme.marked, "linestyle": "", "marker": "D", "zorder": 3}
+    axes.plot([100 * taken.accepted] * len(at), at, **mark, label="threshold taken")
+    axes.set_title(f"{drawing.drawn_words(name)}{'' if at else ': none may stand'}", loc="left")
+    axes.set_xlim(0, 105)
+    axes.grid()
+
+
+def trust_report_figure(kept: KeptTrust, title: str) -> drawing.ReportFigure:
+    rows: list[Row] = [
+        [words(name), each.confidence, each.accepted, *_measured(each)]
+        for name, taken in kept.criteria.items()
+        for each in taken.tested
+    ]
+    shown = f"Agreement with people by the share of labels that stand; target {percent(kept.target)}."
+    in_words = f"{shown} May stand: {kept.thresholds_in_words}."
+    return drawing.ReportFigure(partial(trust_figure, kept, title), in_words, Table(_TESTED[:5], rows))
+
+
+_SURE = {
+    ConfidenceMeasure.PROBABILITY: "its probability of the label",
+    ConfidenceMeasure.AGREEMENT: "its probability of the label, times the share of its orders, methods,"
+    " reasoning samples and judges that agree",
+}
+
+
+def trust_statements(found: Trusted) -> list[methods.Statement]:
+    of_judges = [said for each in found.request.systems for said in methods.labels_of_system(each, None)]
+    source = f"{found.request.gold.path.name}, the human labels; its texts' SHA-256 {found.request.gold.hash}"
+    return [*of_judges, *trust_methods(found.kept, source), methods.COMPUTED]
+
+
+def methods_of_kept(results: RunResults | None) -> Iterator[methods.Statement]:
+    kept = valid_trust(results) if results is not None else None
+    if results is not None and kept is not None:
+        yield from trust_methods(kept, f"Tiebreak's store, run {results.run.id}")
+
+
+def trust_methods(kept: KeptTrust, source: str) -> Iterator[methods.Statement]:
+    """What is to be said of thresholds; `source`: where they are kept."""
+    measures = dict.fromkeys(_SURE[at.measure] for at in kept.criteria.values())
+    yield methods.Statement(
+        f"Labels of the judge may stand by its confidence ({' or '.join(measures)}):"
+        f" {kept.thresholds_in_words}. {capitalised(kept.in_words)}, after {methods.JUNG.said}.",
+        source,
+        (methods.JUNG,),
+    )
+    work = methods.WAUDBY_SMITH if kept.anytime else methods.KORN_GRAUBARD
+    how = (
+        f"by bets, one an instruction, which may be looked at after each label ({work.short})"
+        if kept.anytime
+        else "by an exact binomial test of as many independent labels as those of repeated instructions are"
+        f" worth ({work.short})"
+    )
+    yield methods.Statement(
+        "Thresholds are tenths of all judged items. Each was tested on human labels of items drawn at random,"
+        f" {how}; the fallback procedure ({methods.WIENS.short}) keeps the risk of all tests together.",
+        f"Tiebreak {VERSION}, engine/metrics/trust.py",
+        (work, methods.WIENS),
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.annotations.effective import EffectiveAnnotation, tags_together
 from engine.annotations.records import Annotation, AnnotationKind
+from engine.core.codec import plain
 from engine.core.items import PREFERENCES, Gold, Order
 from engine.core.judgments import (
     AnyJudgment,
@@ -24,10 +25,13 @@ from engine.data.dataset import Dataset
 from engine.data.file_kinds import IN_SAMPLE, LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
 from engine.data.other_columns import distinct_names
 from engine.data.submission import quoted_cell
+from engine.results.accepted import valid_trust
 from engine.results.completeness import random_part
 from engine.results.health import run_health
 from engine.results.run_dataset import cells_beside
 from engine.results.run_results import RunResults
+from engine.results.trust import may_stand
+from engine.settings.identity import TRUST
 from engine.system.files import whole_file
 
 
@@ -37,7 +41,8 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     A judgment is the model's own; next to it stand the effective override, or null, and the labels that
     annotators gave or confirmed, by name. `people_said`, `notes`, `reviews`: all that they ever said, the
     oldest first, also what is undone; `tags`: those that stand. `all_explanations`: the model's first text,
-    then those for other labels. `human`, `other_columns`: null without a dataset that has them.
+    then those for other labels. `human`, `other_columns`: null without a dataset that has them. `trust` and
+    `may_stand`, where it is kept with the run which labels may stand.
     """
     beside: Mapping[str, Mapping[str, str]] = {}
     human: Mapping[str, Mapping[str, Gold]] = {}
@@ -45,9 +50,10 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
         human = {item.id: item.gold for item in dataset.same_items(results.content_hashes)}
         beside = cells_beside(dataset, human)
     columns, part = results.judgments.items(), random_part(results.reviews)
+    standing = _TrustFields(results)
     return {
         "run": run_json(results),
-        "health": run_health(results).as_json(),
+        "health": run_health(results.whole or results).as_json(),
         "items": [
             {
                 **_item_json(item, results),
@@ -55,6 +61,7 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
                 "other_columns": beside.get(item.item_id),
                 "judgments": {
                     name: _with_annotators(results, column[index], human.get(item.item_id, {}).get(name))
+                    | standing.as_json(column[index])
                     for name, column in columns
                 },
             }
@@ -63,8 +70,31 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     }
 
 
+class _TrustFields:
+    """Which labels may stand, where that is kept with a run; else nothing, and no column either."""
+
+    def __init__(self, results: RunResults) -> None:
+        self._kept = valid_trust(results)
+        self._stand = may_stand(results, self._kept) if self._kept else frozenset()
+        self.columns = TRUST_COLUMNS if self._kept else ()
+
+    def as_json(self, judgment: AnyJudgment) -> dict[str, bool]:
+        return {"may_stand": judgment.key in self._stand} if self._kept else {}
+
+    def cells(self, judgment: AnyJudgment) -> tuple[str, ...]:
+        if self._kept is None:
+            return ()
+        kept, found = self._kept, self._kept.criteria.get(judgment.criterion)
+        at = (
+            (repr(found.confidence), str(found.labels))
+            if found and found.confidence is not None
+            else _EMPTY * 2
+        )
+        return _truth(judgment.key in self._stand), repr(kept.target), repr(kept.risk), *at
+
+
 def run_json(results: RunResults) -> dict[str, Any]:
-    run, identity = results.run, results.run.identity
+    run, identity, kept = results.run, results.run.identity, valid_trust(results)
     return {
         "id": run.id,
         "name": run.name,
@@ -80,9 +110,10 @@ def run_json(results: RunResults) -> dict[str, Any]:
         "prompt_version": identity.prompt_version,
         "rubric": None if run.submitted else identity.asked.as_json(),
         "settings": dict(identity.settings),
-        "made_with": dict(run.manifest),
+        "made_with": {name: value for name, value in run.manifest.items() if name != TRUST},
         "labels_of": results.source.in_words,
         "calibration": results.calibration and results.calibration.as_json(),
+        **({"trust": plain(kept)} if kept else {}),
     }
 
 
@@ -216,14 +247,17 @@ RUN_COLUMNS = (
 )
 DATASET_COLUMNS = ("instruction", "output_a", "output_b", "human_preference", "human_explanation")
 
+TRUST_COLUMNS = ("may_stand", "trust_target", "trust_risk", "trust_threshold", "trust_labels")
+"""After RUN_COLUMNS, where it is kept with the run which of its labels may stand."""
+
 _EMPTY = ("",)
 
 
 def write_results_csv(
     path: Path, results: RunResults, dataset: Dataset | None = None, gold: Dataset | None = None
 ) -> None:
-    """Write RUN_COLUMNS and, with a dataset, DATASET_COLUMNS and its other columns, in UTF-8: whole or not
-    at all. What they hold: docs/commands.md. SetupError where the file cannot be written.
+    """Write RUN_COLUMNS, perhaps TRUST_COLUMNS and, with a dataset, DATASET_COLUMNS and its other columns, in
+    UTF-8: whole or not at all. What they hold: docs/commands.md. SetupError where the file cannot be written.
 
     The human cells are those of `gold`, else of the dataset; empty for items that it lacks or has with other
     texts. An other column whose name is taken gets `dataset_` before it. Numbers come back exactly;
@@ -232,18 +266,20 @@ def write_results_csv(
     JSON object with their names as keys.
     """
     dataset = dataset if dataset is not None else gold
-    columns: tuple[str, ...] = ()
+    standing = _TrustFields(results)
+    own, columns = (*RUN_COLUMNS, *standing.columns), tuple[str, ...]()
     cells = None
     if dataset is not None:
-        names = distinct_names(dataset.other_columns, (*RUN_COLUMNS, *DATASET_COLUMNS))
+        names = distinct_names(dataset.other_columns, (*own, *DATASET_COLUMNS))
         columns = (*DATASET_COLUMNS, *names.values())
         cells = _DatasetCells(dataset, gold, results.content_hashes)
     part = random_part(results.reviews)
     with whole_file(path) as file:
-        file.write(_line((*RUN_COLUMNS, *columns)))
+        file.write(_line((*own, *columns)))
         for index, item in enumerate(results.judged):
             for column in results.judgments.values():
                 row = _run_cells(results, item, column[index], part.of(item.item_id))
+                row += standing.cells(column[index])
                 file.write(_line(row + cells.of(column[index].key) if cells else row))
 
 

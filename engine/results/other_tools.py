@@ -1,7 +1,6 @@
 """A run for other tools: pairs to train by, annotations of AlpacaEval, a log of inspect_ai."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
 from engine.data.submission import Cell, write_dataset
+from engine.results.accepted import without_label
 from engine.results.exports import run_json
 from engine.results.run_results import RunResults
 from engine.system.files import whole_file
@@ -175,7 +175,6 @@ def _found(criterion: str, scores: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 SUFFIXES = (".jsonl", ".parquet")
-_TIES, _UNSCORED = "ties", "unscored"
 
 
 class PreferencePairs(NamedTuple):
@@ -193,12 +192,12 @@ def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> P
     """
     items = {item.id: item for item in dataset}
     rows: list[tuple[str, str, str, float, str]] = []
-    left_out: Counter[str] = Counter()
+    ties = 0
     for judgment in results.judgments[criterion]:
         label, probabilities = results.label(judgment), results.probabilities(judgment)
         if label is None or probabilities is None:
-            left_out[_UNSCORED] += 1
-        elif label in _SIDES:
+            continue
+        if label in _SIDES:
             item = items[judgment.item_id]
             order = Order.AB if label is Preference.A else Order.BA
             chosen, rejected = order.arrange(item.output_a, item.output_b)
@@ -206,7 +205,7 @@ def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> P
             margin = by_label[label] - by_label[label.swapped]
             rows.append((item.instruction, chosen, rejected, margin, item.id))
         else:
-            left_out[_TIES] += 1
+            ties += 1
     if not rows:
         raise SetupError(
             f"No item of {results.run.called} has the label A or B on {words(criterion)}: there are no"
@@ -215,10 +214,10 @@ def preference_pairs(results: RunResults, dataset: Dataset, criterion: str) -> P
         )
     names = ("prompt", "chosen", "rejected", "margin", "id")
     pairs = counted(len(rows), "pair", "pairs")
-    ties = counted(left_out[_TIES], "tie", "ties")
     return PreferencePairs(
         dict(zip(names, zip(*rows, strict=True), strict=True)),
-        f"{pairs} on {words(criterion)}; omitted: {ties}, {left_out[_UNSCORED]:,} without a label",
+        f"{pairs} on {words(criterion)}; omitted: {counted(ties, 'tie', 'ties')},"
+        f" {without_label(results, criterion)}",
     )
 
 

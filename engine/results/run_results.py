@@ -81,7 +81,7 @@ class RunResults:
     annotations, by `source`: whose labels count. `reviews`: all that annotators said of it. `notes`: all that
     was noted of its items, the oldest first, by the hash of their content. A label or explanation is
     effective where it is an annotator's, or the model's own and no annotator's stands in its place. For an
-    opened submission the model is whoever made it. `whole`: of all items, where these are some of them.
+    opened submission the model is whoever made it. `whole`: of all items and labels, where these are some.
     """
 
     run: StoredRun
@@ -302,9 +302,9 @@ class RunResults:
 
     def by_method(self) -> dict[str, "RunResults"]:
         """What the model itself would have said, without a calibration: asked as it was, and by each of its
-        methods alone; of a jury each of its judges alone. Empty for a run of one method.
+        methods alone; of a jury each of its judges alone. Empty for a run of one method, and for a cascade.
         """
-        judges = self.run.judges
+        judges = self.run.judges if self.run.deciding_together else ()
         if len(self.methods) < 2 and not judges:
             return {}
         of_model = self.model_alone().calibrated(None)
@@ -338,7 +338,7 @@ class RunResults:
         by_criterion = calibration.criteria if calibration else {}
         read = self.read
         if read is None or read.judged is not self.judged:
-            read = RunPredictions(self.judged, len(self.run.judges))
+            read = RunPredictions(self.judged, self.run.deciding_together)
         judgments = {
             name: decide_all(self.judged, name, by_criterion.get(name), read)
             for name in self.run.identity.criteria

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.core.codec import record_or
 from engine.core.errors import Hint, SetupError, Step
+from engine.core.formatting import counted, number, percent, words
 from engine.core.items import PREFERENCES, Method, Order, Preference
 from engine.core.judgments import Judgment, JudgmentKey, RawPrediction, Share
 from engine.results.run_results import RunResults
@@ -18,7 +19,7 @@ from engine.settings.identity import TRUST, StoredRun
 from engine.store.run_store import RunStore
 
 
-class Confidence(StrEnum):
+class ConfidenceMeasure(StrEnum):
     """How sure a judge is of a label. PROBABILITY: of that label, calibrated where the run is. AGREEMENT: the
     same, times the share of its orders, methods, reasoning samples and judges that give the label alone.
     """
@@ -29,7 +30,16 @@ class Confidence(StrEnum):
     def of(self, judgment: Judgment) -> float:
         """0 to 1."""
         probability = max(judgment.probabilities)
-        return probability if self is Confidence.PROBABILITY else probability * _share_alike(judgment)
+        return probability if self is ConfidenceMeasure.PROBABILITY else probability * _share_alike(judgment)
+
+
+BOTH = "both"
+CONFIDENCES = (*ConfidenceMeasure, BOTH)
+
+
+def confidences(choice: str) -> tuple[ConfidenceMeasure, ...]:
+    """The measures of one of CONFIDENCES."""
+    return tuple(ConfidenceMeasure) if choice == BOTH else (ConfidenceMeasure(choice),)
 
 
 def _share_alike(judgment: Judgment) -> float:
@@ -48,15 +58,24 @@ def _labels_alone(reading: RawPrediction) -> Iterator[Preference]:
 
 class KeptThreshold(msgspec.Struct, frozen=True, kw_only=True):
     """Of a criterion. `confidence`: from which on labels may stand, None where none may; `accepted`: the
-    share of all judged items whose label may; `agreement`: with people, of `labels` among these.
+    share of all judged items whose label may; `agreement`: with people, of `labels` among these. `tested`:
+    the same of each threshold that was looked at, from the highest to the lowest.
     """
 
     confidence: float | None
-    measure: Confidence = Confidence.PROBABILITY
+    measure: ConfidenceMeasure = ConfidenceMeasure.PROBABILITY
     accepted: Share = 0.0
     agreement: Share | None = None
     agreement_interval: tuple[Share, Share] | None = None
     labels: int = 0
+    tested: tuple["KeptThreshold", ...] = ()
+
+    @property
+    def in_words(self) -> str:
+        if self.confidence is None:
+            return "none"
+        seen = f"{percent(self.agreement)} agree in {counted(self.labels, 'human label', 'human labels')}"
+        return f"from {number(self.confidence, 3)} on ({percent(self.accepted)} of all labels; {seen})"
 
     def accepts(self, judgment: Judgment) -> bool:
         return self.confidence is not None and self.measure.of(judgment) >= self.confidence
@@ -76,6 +95,16 @@ class KeptTrust(msgspec.Struct, frozen=True, kw_only=True):
     jointly: bool = False
     anytime: bool = False
 
+    @property
+    def in_words(self) -> str:
+        agree = f"at least {percent(self.target)} of these labels agree with people"
+        of = "all criteria together" if self.jointly else "each criterion"
+        return f"{agree}, at a risk of {percent(self.risk)} for {of}"
+
+    @property
+    def thresholds_in_words(self) -> str:
+        return "; ".join(f"{words(name)} {at.in_words}" for name, at in self.criteria.items())
+
     def keep(self, store: RunStore, run_id: int) -> StoredRun:
         """With the run, in the place of earlier ones. RunBusyError, StoreError."""
         with store.hold(run_id) as run:
@@ -94,7 +123,9 @@ def kept_trust(results: RunResults) -> KeptTrust:
             f"{run.title} is calibrated otherwise than when it was found which of its labels may stand.",
             Hint(Step.TRUST),
         )
-    return kept
+    # The store sorts names; a run has its own order.
+    named = {name: kept.criteria[name] for name in run.identity.criteria if name in kept.criteria}
+    return msgspec.structs.replace(kept, criteria=named)
 
 
 def may_stand(results: RunResults, kept: KeptTrust) -> frozenset[JudgmentKey]:

@@ -38,6 +38,7 @@ OVER_CLUSTER = "over_a_cluster"  # of a session: other computers judged, so that
 NOT_IN_DATASET = "ids that are not in the dataset"  # rows of an opened submission that answer no item
 JUDGES = "judges"  # of a jury: its judges by name, and what they are
 CERTAINTY = "certainty_of_labels"  # of a jury: the probability that was given to a submission's label
+CASCADE = "cascade"  # by criterion, from where on the first of two judges decides: see KeptThreshold
 TRUST = "trust"  # which of its labels may stand: see KeptTrust
 EXAMPLES_SHOWN = "examples_shown"  # the items of its labelled examples, by their hashes: see FittedOn
 RANDOM_ORDER = "random_order"
@@ -249,11 +250,40 @@ class StoredRun:
         return tuple(str(each.get("name")) for each in self.manifest.get(JUDGES, ()))
 
     @property
+    def deciding_together(self) -> int:
+        """How many judges decide each judgment of a jury; 0 for all others, of a cascade one does."""
+        return 0 if CASCADE in self.manifest else len(self.judges)
+
+    @property
+    def kind_word(self) -> str:
+        """`run`, `submission`, `jury`, or `cascade`."""
+        kinds = {RunKind.JUDGED: "run", RunKind.SUBMITTED: "submission", RunKind.PANEL: "jury"}
+        return CASCADE if CASCADE in self.manifest else kinds[self.identity.kind]
+
+    @property
+    def cascade_in_words(self) -> str:
+        """`run 3, else run 4 below 0.93`; empty for all others."""
+        below: dict[str, list[str]] = {}
+        thresholds = self.manifest.get(CASCADE, {})
+        for name, each in ((name, thresholds[name]) for name in self.identity.criteria if name in thresholds):
+            at = each.get("confidence")
+            by = " of agreement" if each.get("measure") == "agreement" else ""
+            below.setdefault("for all" if at is None else f"below {at:.3g}{by}", []).append(words(name))
+        if not below:
+            return ""
+        first, second = (f"run {each['run']}" for each in self.manifest[JUDGES])
+        several = len(below) > 1
+        said = [f"{how} on {' and '.join(names)}" if several else how for how, names in below.items()]
+        return f"{first}, else {second} {', '.join(said)}"
+
+    @property
     def judges_of_labels(self) -> frozenset[int]:
-        """The numbers of a jury's judges that gave labels alone: submissions, be they runs or not."""
-        judges = enumerate(self.manifest.get(JUDGES, ()), start=1)
+        """The numbers of a jury's judges that gave labels alone: submissions, be they runs or not; of a
+        cascade both, for what its judges decided is kept.
+        """
+        judges, in_turn = enumerate(self.manifest.get(JUDGES, ()), start=1), CASCADE in self.manifest
         return frozenset(
-            number for number, judge in judges if "run" not in judge or judge.get("orders") == []
+            number for number, judge in judges if in_turn or "run" not in judge or judge.get("orders") == []
         )
 
     @property
@@ -268,7 +298,7 @@ class StoredRun:
         if self.submitted:
             return "it was opened as a file"
         if self.panel:
-            return "a jury is computed in one step"
+            return f"a {self.kind_word} is computed in one step"
         return f"all its {self.identity.items:,} items are judged" if self.complete else ""
 
     @property
@@ -310,7 +340,7 @@ class StoredRun:
         """On a button: `run 7`, `the submission`."""
         if self.submitted:
             return "the submission"
-        return f"{'jury' if self.panel else 'run'} {self.id}" if self.id else "the jury"
+        return f"{self.kind_word} {self.id}" if self.id else f"the {self.kind_word}"
 
     @property
     def said(self) -> dict[str, Any]:
@@ -337,7 +367,7 @@ class StoredRun:
             return f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
         files = (self.identity.dataset_path.stem, self.identity.model_name)
         parts = (file_stem("-".join(each.split()), _LONGEST_PART) for each in files)
-        return "-".join(["jury" if self.panel else "run", str(self.id), *filter(None, parts)])
+        return "-".join([self.kind_word, str(self.id), *filter(None, parts)])
 
     @property
     def not_in_dataset(self) -> tuple[str, ...]:
@@ -388,7 +418,8 @@ def _in_short(made: Any) -> Any:
     if isinstance(order := made.get(RANDOM_ORDER), Mapping):
         after = f", after {order.get('after')} items" if order.get("after") else ""
         words[RANDOM_ORDER] = f"seed {order.get('seed')}{after}"
-    beside = (THREADS_ADAPT, TRUST, EXAMPLES_SHOWN)  # each said in words of its own, or of no use to read
+    # Each is said in words of its own, or of no use to read.
+    beside = (THREADS_ADAPT, TRUST, EXAMPLES_SHOWN, CASCADE)
     return {name: value for name, value in {**made, **words}.items() if name not in beside}
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from engine.core.formatting import amount, counted, listed, short_name, words
 from engine.core.health import Health, HealthVerdict
 from engine.core.tables import Column, Kind, PartOf, Row, Table
-from engine.settings.identity import AnyRun, DamagedRun, RunKind, StoredRun
+from engine.settings.identity import AnyRun, DamagedRun, StoredRun
 
 _COLUMNS = (
     Column("run", "run", Kind.COUNT, "The number of the run"),
@@ -22,7 +22,6 @@ _COLUMNS = (
     Column("health", "health", Kind.TEXT, "Whether the model judged at all, from its answers"),
     Column("archived", "archived", Kind.TEXT, "When the run was archived"),
 )
-_KINDS = {RunKind.SUBMITTED: "submission", RunKind.PANEL: "jury"}
 _HEALTH = {
     HealthVerdict.JUDGES: "judges",
     HealthVerdict.LOOK: "look closely",
@@ -46,7 +45,7 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
         run.id,
         run.name,
         PartOf(run.judged, identity.items),
-        mode if run.by_a_model else f"{_KINDS[identity.kind]}, {mode}".rstrip(", "),
+        mode if run.by_a_model else f"{run.kind_word}, {mode}".rstrip(", "),
         f"{identity.dataset_in_words}{run.sample_in_short}",
         short_name(identity.model_name),
         _moment(run.created),
@@ -71,6 +70,7 @@ def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
     lines += [_far(run), str(identity.dataset_path), *called, *made_by]
     if run.panel:
         lines.append(f"Judges: {'; '.join(run.judges)}")
+        lines += filter(None, [run.cascade_in_words])
     if not run.submitted:
         asked = ", ".join(words(name) for name in identity.criteria)
         lines.append(f"Rubric {identity.asked.name}: {asked}")

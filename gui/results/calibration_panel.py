@@ -282,7 +282,7 @@ class CalibrationPanel(QWidget):
         made, used = "A calibration that was saved, made for this judge", "To judge other datasets with it"
         self.load_button = labels.button("Loa&d…", self._ask_for_file, "Load a calibration", made)
         self.save_button = labels.button("Save…", self._ask_where, "Save the calibration", used)
-        self.off_button = labels.button("&Take off", self.take_off)
+        self.off_button = labels.button("Ta&ke off", self.take_off)
         self.apply_button = labels.button("Appl&y", self.apply, "Apply the calibration")
         for main in (self.fit_button, self.apply_button):
             main.setProperty("role", "main")

@@ -14,7 +14,7 @@ from engine.annotations.records import LAST
 from engine.core.errors import EngineError, Hint, SetupError, Step
 from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
-from engine.settings.identity import RunKind
+from engine.settings.identity import TRUST
 from engine.settings.run_lists import of_what
 from gui.results import export_jobs
 from gui.results.export_jobs import Exported, Form, Written, look_at_target
@@ -37,7 +37,8 @@ _FORMS = {  # what each is called, how its file's name ends, which files can be 
     Form.REPORT: ("report", "report.html", "HTML pages (*.html)"),
     Form.FIGURES: ("figures", "", ""),
 }
-_MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Jury"}
+_MODEL = {"run": "Model", "submission": "Submission", "jury": "Jury", "cascade": "Cascade"}
+_ACCEPTED = "Leave out labels below the thresholds that are kept with the run: see Trust on Results"
 _WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
 
@@ -77,6 +78,10 @@ class ExportDialog(QtWidgets.QDialog):
             "With the &learning curve: calibration quality by number of labels; takes a while"
         )
         name(self.with_curve, "With the learning curve", "Calibration quality by number of human labels")
+        self.only_accepted = QtWidgets.QCheckBox("&Only labels that may stand")
+        self.only_accepted.setEnabled(TRUST in run.manifest)
+        set_tip(self.only_accepted, _ACCEPTED)
+        name(self.only_accepted, "Only labels that may stand", _ACCEPTED)
         suggested = folder if form is Form.FIGURES else folder / f"{run.stem}-{_FORMS[form][1]}"
         self.field, self.status = QtWidgets.QLineEdit(str(suggested)), label("", "bad")
         self.buttons = labels.close_button(self, box.StandardButton.Cancel)
@@ -87,6 +92,7 @@ class ExportDialog(QtWidgets.QDialog):
             (self.stale, stale > 0),
             (self.with_judge, form is Form.DATASET),
             (self.with_curve, form is Form.REPORT and not run.submitted),
+            (self.only_accepted, form not in _OF_LABELS and not run.submitted),
             (self.status, False),
         ):
             part.setVisible(shown)
@@ -127,7 +133,7 @@ class ExportDialog(QtWidgets.QDialog):
             form.addRow(label(title, "hint", wrap=False), shown)
         identity = self._what.whole.run.identity
         set_tip(self.facts["Dataset"], str(identity.dataset_path))
-        set_tip(self.facts[_MODEL[identity.kind]], str(identity.model_path))
+        set_tip(self.facts[_MODEL[self._what.whole.run.kind_word]], str(identity.model_path))
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the suggested folder")
         self.field.textEdited.connect(self._follow_name)
@@ -139,7 +145,7 @@ class ExportDialog(QtWidgets.QDialog):
         self._inside = labels.as_column(form, self.health, STRETCH, role="content", spacing=10)
         self._shown = DownScroll(self._inside)
         name(self._shown, "What is exported")
-        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve)
+        asked = (self.unfinished, self.stale, self.with_judge, self.with_curve, self.only_accepted)
         where = (heading, in_row((self.field, STRETCH), browse), self.status, self.buttons)
         in_column((self._shown, STRETCH), *asked, *where, on=self, margins=None, spacing=10)
         self.start.setDefault(True)
@@ -189,8 +195,9 @@ class ExportDialog(QtWidgets.QDialog):
             self._say(f"{self._wanted.name} is there already. {again}", "warning")
             self._name_start()
             return
-        judge, stale, curve = (box.isChecked() for box in (self.with_judge, self.stale, self.with_curve))
-        what = replace(self._what, with_judge=judge, with_stale=stale, with_curve=curve)
+        boxes = (self.with_judge, self.stale, self.with_curve, self.only_accepted)
+        judge, stale, curve, accepted = (box.isChecked() for box in boxes)
+        what = replace(self._what, with_judge=judge, with_stale=stale, with_curve=curve, accepted=accepted)
         self.chosen.emit(what, self._wanted)
         self.accept()
 
@@ -221,7 +228,7 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     made, done = ("opened", "answered") if run.submitted else ("made", "judged")
     yield "Run", f"{run.title}, {made} {run.created.astimezone():%Y-%m-%d %H:%M}"
     yield "Dataset", short_name(identity.dataset_path.name)
-    yield _MODEL[identity.kind], short_name(identity.model_name)
+    yield _MODEL[run.kind_word], short_name(identity.model_name)
     completed = identity.items - run.judged - results.left
     by_annotators = f", {completed:,} labelled by annotators" if completed else ""
     yield "Items", f"{run.judged:,} of {identity.items:,} {done}{by_annotators}"

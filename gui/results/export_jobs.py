@@ -216,10 +216,15 @@ class Exported:
     with_stale: bool = False  # a submission has explanations of other labels than the effective ones, too
     with_judge: bool = False  # a dataset has the judge's labels where nobody gave one
     with_curve: bool = False  # a report has the learning curve
+    accepted: bool = False  # only labels that may stand
 
     @property
     def results(self) -> "RunResults":
-        return self.whole.by(self.source)
+        """With the labels that are exported. SetupError where it is not known which may stand."""
+        from engine.results.accepted import accepted_only
+
+        found = self.whole.by(self.source)
+        return accepted_only(found) if self.accepted else found
 
     @property
     def calibration_in_words(self) -> str:
@@ -336,13 +341,15 @@ def _written(
     form: Form, what: Exported, path: Path, checked: Sequence[str] = (), answers_all: bool = True
 ) -> Written:
     """Of a file that was written what is missing, what is not the model's, and what the user left out."""
+    from engine.results.accepted import accepted_in_words
     from engine.results.completeness import IncompleteKind, gaps, incomplete
 
-    results = what.results
+    results = what.whole.by(what.source)
     said = [incomplete(results)] if results.left else []
     without = form in (Form.LABELS, Form.FIGURES)
     unshown = (IncompleteKind.UNEXPLAINED, IncompleteKind.STALE) if without else ()
     said += [gap.sentence for gap in gaps(results) if gap.kind not in unshown]
+    said += accepted_in_words(what.results) if what.accepted else ()
     if what.source != LAST:
         said.append(f"Labels chosen on the Results page: {what.source.in_words}.")
     return Written(path, what.in_words(form), said, checked, what.health, answers_all and not results.left)

@@ -1,13 +1,19 @@
-"""Jobs of calibration: fit, load and save one, decide a run with it, measure its learning curve."""
+"""Jobs of calibration: fit, load and save one, decide a run with it, measure its learning curve; which labels
+may stand by how confident the judge is.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from engine.core.errors import SetupError
+from engine.core.formatting import counted, percent, words
 from engine.core.tables import Section, Sentences, Sheet, Tone
+from engine.settings.identity import TRUST
 from gui.results.export_jobs import figure_source
+from gui.widgets.notice import problem_of
 from gui.workspace.figures import FigureSource
 from gui.workspace.threads import JobControl, job
 
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.results.calibration import Calibration
     from engine.results.run_results import RunResults
+    from engine.results.trust import KeptTrust
 
 
 @dataclass(frozen=True)
@@ -113,3 +120,76 @@ def learn(control: JobControl, results: "RunResults", gold: "Dataset", wishes: M
     sheet = _sheet(matched.labels_in_words, learning_section(curve), title=name)
     draw = partial(learning_report_figure, curve, name)
     return Learned(sheet, figure_source(CURVE_FIGURE, draw, sheet, f"{results.run.stem}-{CURVE_FIGURE}"))
+
+
+TRUST_FIGURE = "trust"
+
+
+@dataclass(frozen=True, eq=False)
+class FoundTrust:
+    """`stands`: whether any label may. `more`: labels that would let one stand where none may, 0 for unknown.
+    `labelled`: the ids of the items that need no label for a larger sample.
+    """
+
+    in_short: str
+    stands: bool
+    more: int
+    labelled: frozenset[str]
+    kept: "KeptTrust"
+    sheet: Sheet
+    figure: FigureSource
+
+
+@job
+def find_trust(
+    control: JobControl, /, results: "RunResults", items: "Dataset", by: str, *how: bool, **promise: Any
+) -> FoundTrust:
+    """By labels of annotators on the run and those of `items`. `by`: one of CONFIDENCES; `how`: `jointly` and
+    `forecasts` of TrustRequest; `promise`: what Promise takes. SetupError where no label counts.
+    """
+    from engine.analysis.trust import TrustRequest, trust_of
+    from engine.metrics.matching import match_items, system_of_run
+    from engine.metrics.trust import Promise
+    from engine.ranking.labelled_part import labelled_already, labelled_part
+    from engine.report.trust import trust_report_figure, trust_sections
+    from engine.results.trust import confidences
+
+    matched = match_items(system_of_run(results), items, partial=True)
+    system, answered = matched.system, items.only(matched.system.rows)
+    request = TrustRequest([system], items, Promise(**promise), confidences(by), *how)
+    found = trust_of(request, control.cancel)
+    known = {name: each.trust for name, each in found.criteria.items() if each.trust}
+    parts = {name: labelled_part(system, answered, name) for name in known}
+    labelled = set.intersection(*(labelled_already(system, answered, *each) for each in parts.items()))
+    shares = [f"{percent(each.accepted)} on {words(name)}" for name, each in known.items() if each.taken]
+    more = 0 if shares else min(filter(None, (each.more_labels for each in known.values())), default=0)
+    said = f"about {counted(more, 'more label', 'more labels')} could be enough" if more else "see why below"
+    said = f"Labels that may stand: {', '.join(shares)}." if shares else f"Trust no label yet: {said}."
+    # Of what the run has not come to, nothing is said: it is known.
+    sheet = _sheet(replace(matched, missing=()).left_out, *trust_sections(found))
+    draw = partial(trust_report_figure, found.kept, f"{system.name}, by labels of {items.name}")
+    figure = figure_source(TRUST_FIGURE, draw, sheet, f"{results.run.stem}-{TRUST_FIGURE}")
+    return FoundTrust(said, bool(shares), more, frozenset(labelled), found.kept, sheet, figure)
+
+
+@job
+def keep_trust(_control: JobControl, store_path: Path, run_id: int, kept: "KeptTrust") -> None:
+    """RunBusyError, StoreError."""
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path) as store:
+        kept.keep(store, run_id)
+
+
+def kept_in_words(results: "RunResults") -> tuple[str, bool]:
+    """Which labels may stand by what is kept with a run, or why that does not hold; whether it does."""
+    from engine.results.trust import kept_trust
+
+    if TRUST not in results.run.manifest:
+        return "", False
+    try:
+        kept = kept_trust(results)
+    except SetupError as error:
+        return " ".join(problem_of(error)), False
+    shares = ", ".join(f"{percent(each.accepted)} on {words(name)}" for name, each in kept.criteria.items())
+    return f"Kept with {results.run.called}: {kept.in_words}. May stand: {shares}.", True

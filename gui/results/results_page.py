@@ -20,6 +20,7 @@ from gui.results.export_dialog import Exporter
 from gui.results.export_jobs import Exported, Form
 from gui.results.score_jobs import Measuring, ModelMeasure, Scores
 from gui.results.scores_panel import FiguresPanel, GoldPicker, MeasureModelDialog, ScoresPanel
+from gui.results.trust_panel import TrustPanel
 from gui.results.weighted_scoring_panel import WeightedScoringPanel
 from gui.widgets import labels
 from gui.widgets.action_table import EXPORTS_OF_RESULTS
@@ -169,7 +170,7 @@ _NO_RUN = (
 )
 _STOPPED = "Measuring was stopped. Open this page again to measure the labels."
 _TAB = "results/tab"
-_TABS = ("&Scores", "Fi&gures", "&Weighted scoring", "&Calibration", "B&y slice")
+_TABS = ("&Scores", "Fi&gures", "&Weighted scoring", "&Calibration", "&Trust", "B&y slice")
 _SLICES = SliceWords(
     measured="Each slice is measured as all items are.",
     table="Measures by slice",
@@ -191,6 +192,7 @@ class ResultsPage(Page):
         self.stale = StaleLine(rewriter, across=True)
         self.scores, self.figures = ScoresPanel(self.stale), FiguresPanel(workspace)
         self.weighted_scoring, self.calibration = WeightedScoringPanel(workspace), CalibrationPanel(workspace)
+        self.trust = TrustPanel(workspace)
         title, framed = labels.heading("By slice"), labels.panel
         head, table = beside_help(title, Topic.SLICE), TableModel(self)
         self.slices = SlicesPanel(
@@ -232,7 +234,7 @@ class ResultsPage(Page):
 
     def restyle(self) -> None:
         super().restyle()
-        for part in (self.scores, self.figures, self.calibration):
+        for part in (self.scores, self.figures, self.calibration, self.trust):
             part.restyle()
 
     def keep_layout(self) -> None:
@@ -400,7 +402,10 @@ class ResultsPage(Page):
         self.stopped.hide()
         self.tabs = QTabWidget(documentMode=True)
         name(self.tabs.tabBar(), "Parts of the results")
-        panels = (self.scores, self.figures, self.weighted_scoring, self.calibration, self.slices)
+        panels = (
+            *(self.scores, self.figures, self.weighted_scoring),
+            *(self.calibration, self.trust, self.slices),
+        )
         for text, inside in zip(_TABS, panels, strict=True):
             inside.setProperty("role", "content")
             self.tabs.addTab(labels.scrolling(inside, text.replace("&", "")), text)

@@ -1,7 +1,7 @@
 """What the list of a review is to hold and in which order: a search, filters, the seed of the sample."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -89,6 +89,7 @@ class SeedDialog(QDialog):
 
 
 _FLIPPED = "Position-inconsistent: the two orders of the responses alone would give different labels"
+_ESCALATED = "Escalated"
 _CHIPS = (
     ("differs_from_human", "Differs", "The effective label differs from the human one"),
     ("flipped", "Flipped", _FLIPPED),
@@ -97,6 +98,7 @@ _CHIPS = (
     ("overridden", "Overridden", "An annotator gave the label or the explanation"),
     ("annotators_differ", "Annotators differ", "Annotators gave different labels"),
     ("stale", "Stale", "The explanation was written for another label than the effective one"),
+    ("escalated", _ESCALATED, "Its label may not stand by what was kept on Results, under “Trust”"),
 )
 _PAUSE_MS = 250  # after the last key in the search
 _ORDERS = {
@@ -205,7 +207,8 @@ class FilterBar(QWidget):
         # Who labels blind learns nothing by a filter of labels.
         chosen = self._chosen
         told = Filters(criterion=chosen.criterion, text=chosen.text, labelled=chosen.labelled)
-        return told if self._blind else chosen
+        # That an item is escalated says of all its labels alone that the judge is not sure of them.
+        return replace(told, escalated=chosen.escalated) if self._blind else chosen
 
     @property
     def part(self) -> frozenset[str] | None:
@@ -246,7 +249,8 @@ class FilterBar(QWidget):
 
     def show_run(self, review: Review, run: StoredRun | None) -> None:
         self._fill_criteria(review.criteria, self.criterion.currentData())
-        self._labelled, self._of_jury = review.labelled, run is not None and run.panel
+        self._labelled = review.labelled
+        self._of_jury = run is not None and run.deciding_together > 0
         self._sure = run is not None and not run.submitted  # it says how sure it is of its labels
         self.seed.show_seed(review.seed)
         self._fill_orders(self.order.currentData())
@@ -255,6 +259,16 @@ class FilterBar(QWidget):
         if not review.labelled:
             self.labels["human"].setCurrentIndex(0)
             self.chips["differs_from_human"].setChecked(False)
+        if not review.escalated:
+            self.chips["escalated"].setChecked(False)
+        self.show_escalated(review)
+
+    def show_escalated(self, review: Review) -> None:
+        """How many items of the chosen criterion there are to decide."""
+        items = review.escalated.get(self.criterion.currentData())
+        self.chips["escalated"].setEnabled(items is not None)
+        self.chips["escalated"].setText(_ESCALATED if items is None else f"{_ESCALATED}: {len(items):,}")
+        self.offer_to_clear()
 
     def show_wanted(self, wanted: WantedItems) -> None:
         self._choose(wanted.filters)
@@ -300,6 +314,8 @@ class FilterBar(QWidget):
         said: dict[QWidget, str] = {chip: chip.text() for chip in self.chips.values() if chip.isChecked()}
         said |= {box: box.currentText() for box in self.labels.values() if box.currentIndex() > 0}
         said |= {self.slices: self.slices.words} if self.slices.ids is not None else {}
+        if self._blind:  # the only one that counts then
+            said = {chip: text for chip, text in said.items() if chip is self.chips["escalated"]}
         for control, ends in self.active.items():
             text = said.get(control, "")
             ends.setText(f"{one_line(text).replace('&', '&&')}  ×")
@@ -318,7 +334,7 @@ class FilterBar(QWidget):
         unfolded = self.more.isChecked()
         self._panel.setVisible(unfolded and not self._blind)
         said = any(not ends.isHidden() for ends in self.active.values())
-        self._said.setVisible(said and not unfolded and not self._blind)
+        self._said.setVisible(said and (self._blind or not unfolded))
 
     def _end(self, control: QWidget, *_checked: bool) -> None:
         if isinstance(control, QToolButton):

@@ -274,8 +274,8 @@ def _labels_alone(raw_predictions: Sequence[RawPrediction]) -> Iterator[str]:
             shares = own_shares(reading)
             label = max(shares, key=shares.__getitem__)
             yield (
-                f"Judge {reading.judge}, a submission, has only a label: {LABEL_WORDS[label]}; its"
-                f" assumed confidence is {percent(shares[label])}."
+                f"Judge {reading.judge} has only a label here: {LABEL_WORDS[label]}, which counts with a"
+                f" confidence of {percent(shares[label])}."
             )
 
 

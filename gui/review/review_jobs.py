@@ -39,6 +39,8 @@ class Review:
     places: Mapping[str, int]  # by item id, which of the judged items
     gold_rows: Mapping[str, int]  # by item id, which row of the dataset with human labels
     labelled: bool = False  # whether any has a human label
+    escalated: Mapping[str | None, set[str]] = field(default_factory=dict)
+    """By criterion, None for all, the ids of items that may not stand; empty where that is not known."""
     seed: int = DEFAULT_SEED  # of the random sample of it
     shown: "Callable[[ReviewRow], ReviewRow] | None" = None  # a row as it may be shown, see `Blind`
 
@@ -51,6 +53,10 @@ class Review:
 
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
         self.rows[self._rows_of(item_id)] = rows
+        again = _escalated(rows, self.criteria)
+        for criterion, ids in self.escalated.items():
+            ids.discard(item_id)
+            ids.update(again.get(criterion, ()))
 
     def _rows_of(self, item_id: str) -> slice:
         start = self.places[item_id] * len(self.criteria)
@@ -92,7 +98,18 @@ def review(
     places = {item.item_id: place for place, item in enumerate(results.judged)}
     gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
     labelled = any(row.human is not None for row in rows)
-    return Review(tuple(results.judgments), rows, places, gold_rows, labelled, results.run.review_seed)
+    names = tuple(results.judgments)
+    escalated = _escalated(rows, names)
+    return Review(names, rows, places, gold_rows, labelled, escalated, results.run.review_seed)
+
+
+def _escalated(rows: "Sequence[ReviewRow]", criteria: Sequence[str]) -> dict[str | None, set[str]]:
+    if all(row.escalated is None for row in rows):
+        return {}
+    return {
+        of: {row.item_id for row in rows if row.escalated and of in (None, row.criterion)}
+        for of in (None, *criteria)
+    }
 
 
 @job

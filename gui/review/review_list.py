@@ -312,7 +312,9 @@ class ReviewList(QWidget):
         request, order, shown = self.filters.request, self.filters.list_order, len(listing.items)
         self.view.hits.search = Search(request.text)
         self.table.show_listing(self.review, listing, run.dataset, request)
-        self.wanted_line.follow(None if self._blind.on else self._asked, shown)
+        hidden = self._blind.on and not request.escalated
+        self.wanted_line.follow(None if hidden else self._asked, shown)
+        self.filters.show_escalated(self.review)
         self.no_sample.setVisible(order is ListOrder.MOST_UNCERTAIN)
         self.alike.follow(order, shown, listing.spread, self.review.labelled)
         self.progress.follow_list([item.item_id for item in listing.items])
@@ -382,6 +384,7 @@ class ReviewList(QWidget):
         if self.review is not None and self.follows and item.item_id in self.review.places:
             self.review.change_item(item.item_id, rows)
             self.table.change_item(item)
+            self.filters.show_escalated(self.review)
             self.listed.emit()
 
     @Slot(object)

@@ -137,7 +137,7 @@ class JudgeAgain(QObject):
 
 
 _CHOSEN = "review/chosen"
-_NO_PROMPT = "A jury has no prompt of its own: open the run of one of its judges to see that judge's prompt."
+_NO_PROMPT = "has no prompt of its own: open the run of one of its judges to see that judge's prompt."
 _WRITING = (QtWidgets.QLineEdit, QtWidgets.QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 
@@ -416,7 +416,7 @@ class ReviewPage(Page):
         if run is None or review is None or self._item_id not in review.places:
             return
         if run.results.run.panel:
-            self.workspace.note.emit(_NO_PROMPT)
+            self.workspace.note.emit(f"A {run.results.run.kind_word} {_NO_PROMPT}")
         elif run.dataset is None:
             self.workspace.note.emit("The dataset of this run is missing: find it to see the prompt.")
         else:

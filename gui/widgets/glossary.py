@@ -17,6 +17,7 @@ class Topic(Enum):
     MARKS = "Marks and states"
     HEALTH = "Does the model judge?"
     CALIBRATION = "Calibration"
+    TRUST = "Trust"
     LEARNING = "Learning curve"
     WEIGHTS = "Weights"
     TIE_THRESHOLD = "Tie threshold"
@@ -106,6 +107,20 @@ GLOSSARY: dict[Topic, Meaning] = {
         " again. A few labels do little harm: if they carry no information on a criterion, only the class"
         " prior is used.\n"
         "By default A and B are treated alike, so that no label depends on the position of a response.",
+        "measures.md",
+    ),
+    Topic.TRUST: Meaning(
+        "Which of a judge's labels you may keep. A label may stand if the judge is confident enough. How"
+        " confident is enough, human labels of items that were drawn at random tell.\n"
+        "Target: of the labels that stand, at least this share agrees with people. Risk: how probable it may"
+        " be that fewer do. With a target of 85 % and a risk of 10 %, nine of ten such samples of labels keep"
+        " the promise.\n"
+        "Labels of items that were picked, for instance the most uncertain ones, cannot show this. Choose"
+        " target, risk and the number of labels before you look. Each further look is another test, unless"
+        " you said before that you may look again.\n"
+        "Escalated: items with a label that may not stand. Review lists them, and a label of your own decides"
+        " them.\n"
+        "If nothing may stand, few labels agreed, or there are too few labels: the tables say which.",
         "measures.md",
     ),
     Topic.LEARNING: Meaning(

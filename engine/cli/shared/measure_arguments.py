@@ -29,6 +29,7 @@ from engine.results.run_dataset import noted_of_items
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system import files
+from engine.system.paths import reason_of, shown
 
 
 def add_gold(arguments: console.Parser, required: bool = True) -> None:
@@ -294,3 +295,18 @@ def write_methods(options: argparse.Namespace, command: str, statements: Sequenc
         works = chain.from_iterable(each.works for each in statements)
         files.write_whole(options.bib, bibliography(works).encode("utf-8"))
         print(f"References: {options.bib}\n")
+
+
+def figure_targets(options: argparse.Namespace, names: Sequence[str]) -> dict[Path, tuple[str, str]]:
+    """The files of --figures, by the name and the form of each; the folder is made. SetupError."""
+    folder: Path | None = options.figures
+    if folder is None:
+        return {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SetupError(
+            f"--figures {shown(folder)}: the folder cannot be made: {reason_of(error)}.",
+            "Name another folder.",
+        ) from error
+    return {folder / f"{name}.{form}": (name, form) for name in names for form in ("png", "svg")}

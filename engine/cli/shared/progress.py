@@ -102,6 +102,9 @@ def show_forecast(
         found = with_notes(timed(ready, found, cancel))
     if here or found.complete:
         print(f"\nTime: {found.time_in_words}.")
+    if ready.escalation is not None:
+        cost = show_measure("Counting", ready.escalation.cost(ready.plan, found, store, cancel))
+        print(f"\n{printed_section(Section('cost', 'Cost of each model, and of the cascade', [cost]))}")
     return found
 
 

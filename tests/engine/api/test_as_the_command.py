@@ -3,7 +3,7 @@
 import argparse
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -151,6 +151,28 @@ def test_items_of_an_earlier_run_are_judged_again_and_what_changed_is_told(
         of_two.run()
     with pytest.raises(tiebreak.Refused, match="no run 9"):
         again.run(regression_check=9)
+
+
+@pytest.mark.slow
+def test_what_may_not_stand_is_judged_by_another_judge_and_both_are_one_run(
+    judge: tiebreak.Judge, demo_gold: Path, small_model: Callable[[str], Path], tmp_path: Path
+) -> None:
+    first = replace(judge, criteria="truthfulness,safety").run(demo_gold, progress=False)
+    other = tiebreak.Judge(small_model("chatml"), threads=1, store=judge.store)
+    plan = other.plan(escalate=1, below=0.9)
+    assert plan.facts["fact"].tolist()[-3:][::2] == ["run 1 only", "cascade"]
+    by_criterion = {"truthfulness": 0.9, "safety": 0}
+    cascade = other.run(escalate=1, below=by_criterion, progress=False, name="both")
+    assert (cascade.id, cascade.name, len(cascade.labels)) == (3, "both", len(first.labels))
+    assert tiebreak.Run(2, judge.store).complete
+    assert cascade.labels["safety"].equals(first.labels["safety"])
+    assert plan.items == len(tiebreak.Run(2, judge.store).labels)
+    out = tmp_path / "by_command.tsv"
+    words = ("--escalate", 1, "--below", "truthfulness=0.9,safety=0", "--model", small_model("chatml"))
+    printed("judge", *words, "--threads", 1, "--store", judge.store, "--out", out)
+    assert out.read_bytes() == cascade.submission(tmp_path / "by_call.tsv").read_bytes()
+    with pytest.raises(tiebreak.Refused, match="below is"):
+        other.run(escalate=1, below=2)
 
 
 @pytest.mark.slow

@@ -43,6 +43,7 @@ from tests.gui.results.steps import (
     problem_after,
     table_of,
 )
+from tests.kept_trust import kept_trust_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -146,6 +147,28 @@ def test_a_dataset_of_labels_has_those_of_people_and_of_the_judge_only_if_it_is_
     dialog.reject()
 
 
+def test_only_labels_that_may_stand_are_exported_where_it_is_kept_which(
+    qtbot: QtBot, space: Workspace, page: ResultsPage, two_runs: Path, tmp_path: Path
+) -> None:
+    shutil.copy(two_runs, space.store_path)
+    with RunStore(space.store_path) as store:
+        criteria = store.run(1).identity.criteria
+        kept_trust_of(dict.fromkeys(criteria, 0.0) | {"safety": None}).keep(store, 1)
+    open_run(qtbot, page, 1)
+    dialog = dialog_of(page, Form.LABELS)
+    dialog.only_accepted.click()
+    dialog.field.setText(str(tmp_path / "accepted.tsv"))
+    said = exported(qtbot, page, lambda: press_return(dialog))
+    assert "Only labels that may stand: at least 85.0 % of these labels agree with people" in said.text
+    assert "Safety: none; 30 labels are left out." in said.text
+    rows = read_submission(tmp_path / "accepted.tsv").rows
+    assert {row.predictions["safety"].preference for row in rows} == {None}
+    assert None not in {row.predictions["relevance"].preference for row in rows}
+    dialog = dialog_of(page, Form.REPORT)
+    assert not dialog.only_accepted.isVisible()
+    dialog.reject()
+
+
 # The dialog
 
 
@@ -184,6 +207,7 @@ def test_the_dialog_names_what_is_exported_and_a_judge_that_did_not_judge_before
     symptom = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "100 % of all labels are “A”.", Hint("Stop."))
     opened.workspace.run = replace(run, health=Health(30, True, (symptom,)))
     dialog = dialog_of(opened, Form.LABELS)
+    assert (dialog.only_accepted.isVisible(), dialog.only_accepted.isEnabled()) == (True, False)
     assert dialog.health.text().startswith("The model does not judge: do not use its labels.")
     assert "100 % of all labels" in dialog.health.text()
     assert dialog.health.property("role") == "bad"

@@ -96,7 +96,7 @@ def test_a_label_of_a_submission_in_a_panel_was_not_read_in_an_order_or_a_way(vi
     view.show_raw_predictions([*read, label])
     assert not view.isHidden()
     assert names(view) == [["judge 1, label tokens"]] * 2
-    assert view.words.text().startswith("Judge 2, a submission, has only a label: B")
+    assert view.words.text().startswith("Judge 2 has only a label here: B")
     view.show_raw_predictions([label, replace(label, judge=1)])
     view.show()
     assert not any(bars.isVisible() for bars in view.bars.values())

@@ -18,10 +18,13 @@ from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, JudgmentKey, Origin
 from engine.results.health import run_health
+from engine.results.run_results import load_results
+from engine.store.run_store import RunStore
 from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE_ORDERS, UNCERTAINTY, Search
 from gui.widgets.theme import DARK, LIGHT, Colours
 from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import HOSTILE, Open, Page, judge_hostile_items, pick, wanted_elsewhere
+from tests.kept_trust import kept_trust_of
 
 A, B, GOOD, BAD = Preference
 
@@ -75,6 +78,31 @@ def test_filters_that_are_folded_away_are_said_and_ended_one_by_one(page: Page) 
     page.listing(filters.chips["flipped"].click)
     page.listing(page.reviewer.blind_button.click)
     assert (said(page), filters.clear_all.isVisible(), page.list.shown) == ([], False, 30)
+
+
+def test_what_may_not_stand_is_counted_listed_also_blind_and_stands_once_a_person_labelled_it(
+    store: Path, open_page: Open
+) -> None:
+    with RunStore(store) as opened:
+        judged = [each for each in load_results(opened, 1).judgments["safety"] if isinstance(each, Judgment)]
+        least = sorted(max(each.probabilities) for each in judged)[7]
+        kept_trust_of({"safety": least, "relevance": None}).keep(opened, 1)
+    expected = {each.item_id for each in judged if max(each.probabilities) < least}
+    assert 0 < len(expected) < 30
+    page = open_page()
+    chip, filters = page.list.filters.chips["escalated"], page.list.filters
+    assert chip.text() == "Escalated: 30"  # on most criteria nothing may stand
+    page.listing(lambda: pick(filters.criterion, "safety"))
+    page.listing(chip.click)
+    assert (listed(page), chip.text()) == (expected, f"Escalated: {len(expected)}")
+    page.listing(page.reviewer.blind_button.click)
+    assert (listed(page), said(page)) == (expected, [f"Escalated: {len(expected)}  ×"])
+    page.say("A")
+    page.until(lambda: chip.text() == f"Escalated: {len(expected) - 1}")
+    page.listing(page.list.list_again)
+    assert len(listed(page)) == len(expected) - 1
+    page.listing(filters.active[chip].click)
+    assert page.list.shown == 30
 
 
 def test_a_set_of_filters_is_listed_said_and_left_by_another_filter(page: Page) -> None:

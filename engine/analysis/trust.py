@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
+from msgspec import structs
 
 from engine.core.codec import record_or
 from engine.core.errors import Given, Hint, SetupError, Step
@@ -22,10 +23,19 @@ from engine.data.label_origins import in_drawn_order
 from engine.metrics.annotator_agreement import annotators_against_others
 from engine.metrics.intervals import share
 from engine.metrics.matching import System
-from engine.metrics.trust import UNSCORED, Forecast, Judged, LabelledPart, Promise, Threshold, Trust, forecast
+from engine.metrics.trust import (
+    UNSCORED,
+    JudgedConfidence,
+    Promise,
+    Threshold,
+    Trust,
+    TrustForecast,
+    TrustSample,
+    forecast,
+)
 from engine.ranking.labelled_part import labelled_part
 from engine.results.run_results import RunResults
-from engine.results.trust import Confidence, KeptThreshold, KeptTrust
+from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
 from engine.settings.identity import EXAMPLES_SHOWN
 from engine.settings.sampling import DEFAULT_SEED
 
@@ -40,7 +50,7 @@ class TrustRequest:
     systems: Sequence[System]
     gold: Dataset
     promise: Promise = field(default_factory=Promise)
-    confidences: Sequence[Confidence] = (Confidence.PROBABILITY,)
+    confidences: Sequence[ConfidenceMeasure] = (ConfidenceMeasure.PROBABILITY,)
     jointly: bool = False
     forecasts: bool = False
 
@@ -50,7 +60,7 @@ class TrustRequest:
             if not 0 < value < 1:
                 raise SetupError(Hint(Given(name), f" is {value:g}."), "It is between 0 and 1.")
         if not self.confidences:
-            raise SetupError(Hint(Given("confidence"), " is empty."), f"Use {listed([*Confidence])}.")
+            raise SetupError(Hint(Given("confidence"), " is empty."), f"Use {listed([*ConfidenceMeasure])}.")
 
 
 @dataclass(frozen=True)
@@ -62,11 +72,11 @@ class CriterionTrust:
     """
 
     trust: Trust | None
-    confidence: Confidence = Confidence.PROBABILITY
+    confidence: ConfidenceMeasure = ConfidenceMeasure.PROBABILITY
     by_judge: tuple[float, ...] = ()
     most_frequent: Estimate | None = None
     people: Estimate | None = None
-    forecasts: Sequence[Forecast] = ()
+    forecasts: Sequence[TrustForecast] = ()
     remarks: tuple[str, ...] = ()
     refused: SetupError | None = None
 
@@ -75,17 +85,24 @@ class CriterionTrust:
         return self.trust.taken if self.trust else None
 
     @property
+    def accepted(self) -> float:
+        return self.trust.accepted if self.trust else 0.0
+
+    @property
     def kept(self) -> KeptThreshold:
-        if self.taken is None:
+        tested = tuple(self._kept(each) for each in self.trust.thresholds) if self.trust else ()
+        return structs.replace(self._kept(self.taken), tested=tested)
+
+    def _kept(self, at: Threshold | None) -> KeptThreshold:
+        if at is None:
             return KeptThreshold(confidence=None)
-        agreement = self.taken.agreement
         return KeptThreshold(
-            confidence=self.taken.confidence,
+            confidence=at.confidence,
             measure=self.confidence,
-            accepted=self.taken.accepted,
-            agreement=agreement.value if agreement else None,
-            agreement_interval=agreement.ends if agreement else None,
-            labels=self.taken.labels,
+            accepted=at.accepted,
+            agreement=at.agreement.value if at.agreement else None,
+            agreement_interval=at.agreement.ends if at.agreement else None,
+            labels=at.labels,
         )
 
 
@@ -116,6 +133,9 @@ def trust_of(request: TrustRequest, cancel: CancelToken) -> Trusted:
     request.check()
     first = request.systems[0]
     names = [name for name in first.criteria if all(name in each.criteria for each in request.systems)]
+    if not names:
+        systems = listed([each.name for each in request.systems])
+        raise SetupError(f"{systems} have no criterion in common.", Hint(Step.CHOOSE_JUDGES, "."))
     tests = len(request.confidences) * (len(names) if request.jointly else 1)
     promise = replace(request.promise, risk=request.promise.risk / tests)
     found = {}
@@ -149,9 +169,10 @@ def _of_criterion(request: TrustRequest, name: str, promise: Promise) -> Criteri
     ids = in_drawn_order((labelled | part.missing) - leaked, DEFAULT_SEED)
     sample = _Sample(dataset, ids, part.said)
     found = [_by_measure(request, name, measure, sample, promise) for measure in request.confidences]
-    best = max(found, key=lambda each: each.trust.accepted if each.trust else 0.0)
+    best, judged, labels = max(found, key=lambda each: each[0].accepted)
     return replace(
         best,
+        forecasts=forecast(judged, labels, promise) if request.forecasts else (),
         people=_ceiling(first.results, dataset, name),
         remarks=(*part.remarks, *_remarks(len(part.missing - leaked), len(leaked & labelled))),
     )
@@ -182,30 +203,26 @@ class _Sample:
 
 
 def _by_measure(
-    request: TrustRequest, name: str, measure: Confidence, sample: _Sample, promise: Promise
-) -> CriterionTrust:
+    request: TrustRequest, name: str, measure: ConfidenceMeasure, sample: _Sample, promise: Promise
+) -> tuple[CriterionTrust, JudgedConfidence, TrustSample]:
     confidence, agreement = [], []
     for system in request.systems:
         labels, sure = _answers(system, name, measure)
         confidence.append([sure.get(item_id, UNSCORED) for item_id in sample.dataset.ids])
         agreement.append(sample.agreement([labels.get(item_id) for item_id in sample.ids]))
     groups, every = list(sample.dataset.group_column), np.array(confidence)
-    judged = Judged(every, groups)
+    judged = JudgedConfidence(every, groups)
     instructions = [groups[place] for place in sample.places]
-    part = LabelledPart(every[:, sample.places], np.array(agreement), instructions)
+    part = TrustSample(every[:, sample.places], np.array(agreement), instructions)
     trust = Trust.of(judged, part, promise)
     taken = trust.taken
-    return CriterionTrust(
-        trust,
-        measure,
-        tuple(judged.decided_by(taken.confidence).tolist()) if taken else (),
-        _most_frequent(sample, part, taken) if taken else None,
-        forecasts=forecast(judged, part, promise) if request.forecasts else (),
-    )
+    by_judge = tuple(judged.decided_by(taken.confidence).tolist()) if taken else ()
+    most_frequent = _most_frequent(sample, part, taken) if taken else None
+    return CriterionTrust(trust, measure, by_judge, most_frequent), judged, part
 
 
 def _answers(
-    system: System, criterion: str, measure: Confidence
+    system: System, criterion: str, measure: ConfidenceMeasure
 ) -> tuple[dict[str, HumanLabel], dict[str, float]]:
     """By item, the judge's own label, and how sure it is of it. SetupError where it does not say that."""
     results = system.results
@@ -259,7 +276,7 @@ def _shown_to(system: System, dataset: Dataset) -> frozenset[str]:
     )
 
 
-def _most_frequent(sample: _Sample, part: LabelledPart, taken: Threshold) -> Estimate:
+def _most_frequent(sample: _Sample, part: TrustSample, taken: Threshold) -> Estimate:
     kept = np.flatnonzero((part.confidence >= taken.confidence).any(axis=0)).tolist()
     said = sample.said[[sample.places[place] for place in kept]]
     label = HUMAN_LABELS[int(np.nan_to_num(said).sum(axis=0).argmax())]
