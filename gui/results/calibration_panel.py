@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from engine.core.formatting import visible
@@ -64,7 +63,6 @@ class LearningPanel(QWidget):
         self._show(None)
         self._enable()
 
-    @Slot()
     def learn(self) -> None:
         run, gold = self._workspace.run, self._workspace.gold
         if run is not None and gold is not None:
@@ -72,11 +70,9 @@ class LearningPanel(QWidget):
             curve = fit_jobs.learn(run.results, gold, self._wishes())
             self._learning.begin(curve, "Measuring the learning curve …")
 
-    @Slot(int)
     def _drop_curve(self, _run_id: int) -> None:
         self._learning.drop()  # another run would wait for it, which takes long
 
-    @Slot()
     def follow_run(self) -> None:
         # What is of another run, of other labels or by other requests goes; decided anew, it is the same.
         if self._of and (self._of != self._open or self._gold is not self._workspace.gold):
@@ -97,7 +93,6 @@ class LearningPanel(QWidget):
         self.sheet.show_sheet(learned.sheet if learned is not None else None)
         self.picture.show_source(learned.figure if learned is not None else None)
 
-    @Slot(object)
     def _take(self, learned: Learned) -> None:
         self._show(learned)
         self.fold.set_open(True)
@@ -154,7 +149,6 @@ class CalibrationPanel(QWidget):
     def _results(self) -> "RunResults | None":
         return self._workspace.run.results if self._workspace.run else None
 
-    @Slot()
     def follow_run(self) -> None:
         results = self._results
         calibration = results.calibration if results else None
@@ -224,20 +218,17 @@ class CalibrationPanel(QWidget):
             return self.proposal.calibration
         return self._results.calibration if self._results else None
 
-    @Slot(object)
     def _propose(self, proposal: Proposal) -> None:
         self._proposed_for = self._results.run.id if self._results else None
         self._show_proposal(proposal)
         self.learning.fold.set_open(False)  # what is asked for last stands at the top
         self._enable()
 
-    @Slot()
     def _take_applied(self) -> None:
         self._workspace.note.emit("The run is decided again; its labels, scores and exports follow.")
         self._workspace.read_run_again()
         self._workspace.refresh_runs()
 
-    @Slot()
     def _enable(self) -> None:
         results, gold = self._results, self._workspace.gold
         possible = results is not None and not results.run.submitted

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QShowEvent
 
 from engine.annotations.records import LAST
@@ -113,7 +113,6 @@ class ExportDialog(QtWidgets.QDialog):
         known = (suffix, *([".json", ".parquet"] if self._form is Form.DATASET else []))
         return path if path.suffix.lower() in known else Path(f"{path}{suffix}")
 
-    @Slot()
     def look(self) -> None:
         if not self.field.text().strip():
             self._say("Name a file." if self._form is not Form.FIGURES else "Name a folder.")
@@ -172,7 +171,6 @@ class ExportDialog(QtWidgets.QDialog):
 
     # What the user does
 
-    @Slot()
     def _follow_name(self) -> None:
         self._looking.drop()
         self.status.hide()
@@ -187,7 +185,6 @@ class ExportDialog(QtWidgets.QDialog):
             text = f"Export the {state} {run.in_short.removeprefix('the ')}"
         self.start.setText(text)
 
-    @Slot(object)
     def _take_look(self, replaces: bool) -> None:
         if replaces and self._wanted != self._may_replace:
             self._may_replace = self._wanted
@@ -201,7 +198,6 @@ class ExportDialog(QtWidgets.QDialog):
         self.chosen.emit(what, self._wanted)
         self.accept()
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         self._say(" ".join(problem_of(error)))
 
@@ -210,7 +206,6 @@ class ExportDialog(QtWidgets.QDialog):
         set_role(self.status, role)
         self.status.show()
 
-    @Slot()
     def _browse(self) -> None:
         if self._form is Form.FIGURES:
             found = ask_folder(self, self.windowTitle(), self.path)

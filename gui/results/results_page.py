@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from engine.annotations.effective import Reviews
@@ -107,7 +107,6 @@ class Measurer(QObject):
         wait = ": waits until the current run has ended" if waits else ""
         self.progress.emit(Measuring(f"{measure}{wait} …"))
 
-    @Slot()
     def cancel(self) -> None:
         for task in self._tasks:
             task.cancel()
@@ -117,20 +116,17 @@ class Measurer(QObject):
         self._explanations.drop()
         self._wanted, self.scores = None, None
 
-    @Slot(object)
     def _take_labels(self, scores: Scores) -> None:
         # More may have become known of the same run since the job began.
         known = self._kept.get(scores.mark)
         self._take(scores if known is None else score_jobs.with_annotators_of(known, scores))
         self.measure_explanations()
 
-    @Slot(object)
     def _take(self, scores: Scores) -> None:
         self._keep(scores)
         self.scores = scores
         self.changed.emit(scores)
 
-    @Slot(object)
     def _take_model_scores(self, scores: Scores) -> None:
         if self.scores is not None and self.scores.mark == scores.mark:
             self._take(scores)
@@ -145,18 +141,15 @@ class Measurer(QObject):
         for old in list(self._kept)[:-_MOST_KEPT]:
             del self._kept[old]
 
-    @Slot(object)
     def _follow(self, event: Measuring) -> None:
         self.progress.emit(event)
         if event.scores is not None:
             self._take(event.scores)
 
-    @Slot()
     def _tell_stop(self) -> None:
         self.forget()
         self.stopped.emit()
 
-    @Slot(bool)
     def _tell_end(self, _busy: bool) -> None:
         if not self.busy:
             self.progress.emit(None)
@@ -254,7 +247,6 @@ class ResultsPage(Page):
         in_use, slicing = space.files_in_use(self), self.slices.choice.slicing
         return Exported(*what, weights, known, in_use, run.health, space.gold_from, slicing)
 
-    @Slot()
     def _follow_run(self) -> None:
         run = self.workspace.run
         self.stack.setCurrentIndex(0 if run is None else 1)
@@ -275,7 +267,6 @@ class ResultsPage(Page):
         self.export_button.setEnabled(run is not None)
         self._measure_soon(0)
 
-    @Slot()
     def _follow_overrides(self) -> None:
         run = self.workspace.run
         reviews = run.results.reviews if run is not None else Reviews()
@@ -283,7 +274,6 @@ class ResultsPage(Page):
         self.whose.offer(tuple(reviews.labels), bool(reviews.adjudicated))
         self._measure_soon(_DEBOUNCE_MS)
 
-    @Slot()
     def _follow_judging(self) -> None:
         run, judging = self.workspace.run, self.workspace.judging
         self.snapshot.follow(run.results.run if run is not None else None, self.workspace.judges_open_run)
@@ -296,12 +286,10 @@ class ResultsPage(Page):
         self.so_far_button.setVisible(judging is not None and judging.judged > 0)
         self.judge_button.setVisible(judging is None)
 
-    @Slot()
     def _open_so_far(self) -> None:
         if self.workspace.judging is not None:
             self.workspace.open_run(self.workspace.judging.run_id)
 
-    @Slot()
     def _follow_choice(self) -> None:
         self._measure_soon(0)
 
@@ -311,7 +299,6 @@ class ResultsPage(Page):
         if self.isVisible():
             self._later.start(milliseconds)
 
-    @Slot()
     def _measure_if_stale(self) -> None:
         results = self._results()
         if self._stale and results is not None:
@@ -330,13 +317,11 @@ class ResultsPage(Page):
             shown.show_scores(None)
         self.weighted_scoring.show_run(None, None)
 
-    @Slot()
     def _tell_stop(self) -> None:
         self._stale = True
         self._show_nothing()
         self.stopped.show()
 
-    @Slot(object)
     def _show(self, scores: Scores) -> None:
         for shown in (self.scores, self.figures):
             shown.show_scores(scores)
@@ -348,7 +333,6 @@ class ResultsPage(Page):
         ready = scores is not None and scores.explained and bool(scores.gold)
         self.scores.allow_model_measures(ready and not self.measurer.model_busy)
 
-    @Slot(object)
     def _follow_progress(self, event: Measuring | None) -> None:
         if event is None:
             self.busy.end()
@@ -359,25 +343,21 @@ class ResultsPage(Page):
         self.scores.go_on_button.setEnabled(event is None)  # nobody needs to ask for what is under way
         self._allow_model_measures()
 
-    @Slot(object)
     def _ask_for_model(self, measure: ModelMeasure) -> None:
         dialog = MeasureModelDialog(measure, self.workspace, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(self.measurer.measure_with_model)
         dialog.open()
 
-    @Slot()
     def _divide(self) -> None:
         # The items that the open run judged; where they are not there, those with human labels.
         run, gold = self.workspace.run, self.workspace.gold
         items = gold if run is None or run.dataset is None else run.dataset
         self.slices.choice.show_dataset(None if run is None else items, gold)
 
-    @Slot(object)
     def _list_behind(self, behind: ItemsBehind) -> None:
         self._list_slice(Filters(ids=behind.ids, criterion=behind.criterion), behind.words)
 
-    @Slot(object, str)
     def _list_slice(self, filters: Filters, words: str) -> None:
         if self.workspace.run is not None:
             self.workspace.show_in_review(WantedItems(self.workspace.run.id, filters, words))

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from engine.annotations.records import Filters, ListOrder, WantedItems
@@ -76,7 +75,6 @@ class TrustPanel(QWidget):
     def restyle(self) -> None:
         self.picture.restyle()
 
-    @Slot()
     def follow_run(self) -> None:
         results = self._workspace.run.results if self._workspace.run else None
         calibration = results.calibration.hash if results and results.calibration else None
@@ -88,7 +86,6 @@ class TrustPanel(QWidget):
         labels.show_text(self.kept, kept)
         self.list_button.setEnabled(holds)
 
-    @Slot()
     def _drop(self) -> None:
         # What was found is of other labels, or by other wishes.
         self._finding.drop()
@@ -96,11 +93,9 @@ class TrustPanel(QWidget):
         lacking = _SUBMITTED if run is not None and run.results.run.submitted else _NO_ITEMS
         self._show(None, lacking if run is not None and self._run is None else "")
 
-    @Slot()
     def find_out(self) -> None:
         self._begin("Testing the labels …", forecasts=False)
 
-    @Slot()
     def forecast(self) -> None:
         self._begin("Forecasting …", forecasts=True)
 
@@ -112,12 +107,10 @@ class TrustPanel(QWidget):
             job = fit_jobs.find_trust(*self._run, by, jointly, forecasts, **promise)
             self._finding.begin(job, text)
 
-    @Slot(object)
     def _take(self, found: FoundTrust) -> None:
         self._workspace.failures.end(self)
         self._show(found, found.in_short)
 
-    @Slot(object)
     def _refuse(self, error: EngineError) -> None:
         # That there are no labels yet, or picked ones, is a state like others, and no mishap.
         usual = isinstance(error, SetupError)
@@ -142,7 +135,6 @@ class TrustPanel(QWidget):
         self._more = min((found and found.more) or _FEWEST, items - labelled)
         self.label_button.setText(f"Label {self._more:,} at ra&ndom" if counts else "Label at ra&ndom")
 
-    @Slot()
     def keep(self) -> None:
         if self._run is not None and self.found is not None:
             space = self._workspace
@@ -152,12 +144,10 @@ class TrustPanel(QWidget):
             task.finished.connect(space.read_run_again)
             space.failures.follow(task, "trust kept")
 
-    @Slot()
     def _label_at_random(self) -> None:
         labelled = self.found.labelled if self.found is not None else frozenset()
         self._list(Filters(labelled=labelled), _SAMPLE.format(self._more), ListOrder.RANDOM)
 
-    @Slot()
     def _list_escalated(self) -> None:
         self._list(Filters(escalated=True), _ESCALATED)
 

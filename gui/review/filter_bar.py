@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
 
@@ -44,7 +44,6 @@ class SeedButton(QPushButton):
         self.setText(f"Seed {seed}…")
         name(self, f"Seed of the random sample: {seed}", "Draw another random sample of the run")
 
-    @Slot()
     def ask(self) -> None:
         run = self._workspace.run
         if run is None or self.dialog is not None:
@@ -237,7 +236,6 @@ class FilterBar(QWidget):
         self.more.setVisible(not blind)
         self._show_panel()
 
-    @Slot()
     def _offer_seed(self) -> None:
         self.seed.setVisible(self.order.currentData() == ListOrder.RANDOM.value)
 
@@ -303,7 +301,6 @@ class FilterBar(QWidget):
         self.more.setChecked(record.get("more") is True)
         self.offer_to_clear()
 
-    @Slot()
     def clear(self) -> None:
         self._choose(Filters())
         self._annotators.clear()
@@ -329,7 +326,6 @@ class FilterBar(QWidget):
             self.left.emit()
         self.clear_all.setVisible(narrows)
 
-    @Slot()
     def _show_panel(self) -> None:
         unfolded = self.more.isChecked()
         self._panel.setVisible(unfolded and not self._blind)
@@ -346,7 +342,6 @@ class FilterBar(QWidget):
         self.left.emit()  # its button vanishes, and would give the focus to where nobody looks
         self._tell()
 
-    @Slot()
     def _tell(self) -> None:
         self._typing.stop()
         self.offer_to_clear()
@@ -390,7 +385,6 @@ class Controls(DownScroll):
             self._soon.start()
         return super().eventFilter(watched, event)
 
-    @Slot()
     def _keep_in_sight(self) -> None:
         used = self.window().focusWidget()
         if used is not None and self.isAncestorOf(used):

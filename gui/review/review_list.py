@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -215,7 +215,6 @@ class ReviewList(QWidget):
         else:
             self._workspace.note.emit(f"This is the {'first' if by < 0 else 'last'} item of the list.")
 
-    @Slot()
     def take_focus(self) -> None:
         (self if self.view.isHidden() else self.view).setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -247,7 +246,6 @@ class ReviewList(QWidget):
     def restyle(self) -> None:
         self.view.fit_columns()
 
-    @Slot()
     def list_again(self) -> None:
         self._follow_criterion()
         self.filters.offer_to_clear()
@@ -287,7 +285,6 @@ class ReviewList(QWidget):
                 self.criterion_chosen.emit(criterion)
                 self._take_origin(self.view.currentIndex().row())
 
-    @Slot(object)
     def _take_review(self, review: Review) -> None:
         run = self._workspace.run
         seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
@@ -301,7 +298,6 @@ class ReviewList(QWidget):
         else:
             self.filters.clear()
 
-    @Slot(object)
     def _take_listing(self, listing: Listing) -> None:
         self._end_busy()
         self._workspace.failures.end(self)
@@ -334,7 +330,6 @@ class ReviewList(QWidget):
         else:
             self._go_on(row)
 
-    @Slot()
     def _follow_blind(self) -> None:
         """Who labels blind sees neither uncertainties nor filters or orders that tell of labels."""
         # The orders left are the same for all: those who stop early have labelled the same items, so that it
@@ -346,7 +341,6 @@ class ReviewList(QWidget):
         self.table.show_again()
         self.list_again()
 
-    @Slot(str)
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
         run = self._workspace.run
@@ -357,19 +351,16 @@ class ReviewList(QWidget):
     def _offer(self, item: "ReviewItem | None") -> None:
         self.queue.show_item(item is not None, item is not None and self.progress.reopens(item.item_id))
 
-    @Slot(int, Qt.SortOrder)
     def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
         # The third click on a title has the dataset's order again.
         self.filters.choose_order(TITLE_ORDERS.get((column, direction), ListOrder.DATASET))
 
-    @Slot()
     def _begin_sample(self) -> None:
         # From the top: what is labelled out of its turn is not of the sample.
         if self.filters.list_order is ListOrder.RANDOM:
             self.to_do_first = True
             self.list_again()
 
-    @Slot(int)
     def _draw_again(self, seed: int) -> None:
         if self.review is not None and self.follows:
             self.review = replace(self.review, seed=seed)
@@ -378,7 +369,6 @@ class ReviewList(QWidget):
                 self._begin_sample()
                 self.take_focus()
 
-    @Slot(object)
     def _take_item(self, again: "tuple[ReviewItem, Sequence[ReviewRow]]") -> None:
         item, rows = again
         if self.review is not None and self.follows and item.item_id in self.review.places:
@@ -387,21 +377,17 @@ class ReviewList(QWidget):
             self.filters.show_escalated(self.review)
             self.listed.emit()
 
-    @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._end_busy()
         self._workspace.failures.fail(self, error)
 
-    @Slot()
     def _show_busy(self) -> None:
         self._busy.begin("Filtering …" if self.review is not None else "Sorting the judgments …")
 
-    @Slot()
     def _end_busy(self) -> None:
         self._soon.stop()
         self._busy.end()
 
-    @Slot()
     def _give_up(self) -> None:
         self._end_busy()
         self._workspace.note.emit("The list was not made. Choose the run again to make it.")
@@ -441,7 +427,6 @@ class ReviewList(QWidget):
         self.view.setCurrentIndex(index)
         self.view.scrollTo(index)
 
-    @Slot(QModelIndex, QModelIndex)
     def _tell(self, now: QModelIndex, _before: QModelIndex) -> None:
         item = self.table.item_at(now.row())
         self._offer(item)
