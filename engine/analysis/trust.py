@@ -59,8 +59,6 @@ class TrustRequest:
         for name, value in (("target", self.promise.target), ("risk", self.promise.risk)):
             if not 0 < value < 1:
                 raise SetupError(Hint(Given(name), f" is {value:g}."), "It is between 0 and 1.")
-        if not self.confidences:
-            raise SetupError(Hint(Given("confidence"), " is empty."), f"Use {listed([*ConfidenceMeasure])}.")
 
 
 @dataclass(frozen=True)

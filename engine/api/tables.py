@@ -12,17 +12,7 @@ from engine.api.refused import PARAMETERS, notice
 from engine.calibration.run_calibration import CalibratedRun
 from engine.core.errors import SetupError
 from engine.core.health import Health
-from engine.core.tables import (
-    Estimate,
-    Fact,
-    Kind,
-    Partial,
-    PartOf,
-    Ranked,
-    Section,
-    Table,
-    Value,
-)
+from engine.core.tables import Estimate, Fact, Kind, Partial, PartOf, Ranked, Section, Table, Value
 from engine.metrics.accuracy import LabelMeasures
 from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.intervals import Interval

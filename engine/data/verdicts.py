@@ -35,14 +35,7 @@ from engine.data.column_content import (
     said_meanings,
 )
 from engine.data.column_guess import guess_columns
-from engine.data.column_words import (
-    EXPLANATIONS,
-    NAMES_CANDIDATES,
-    SIDES,
-    column_pairs,
-    is_id,
-    plain_name,
-)
+from engine.data.column_words import EXPLANATIONS, NAMES_CANDIDATES, SIDES, column_pairs, is_id, plain_name
 from engine.data.dataset import Dataset, check_id
 from engine.data.file_format import FileFormat
 from engine.data.file_kinds import expecting

@@ -11,15 +11,7 @@ from typing import Any, NamedTuple
 
 from engine.core.events import CancelToken
 from engine.core.formatting import words
-from engine.core.items import (
-    PREFERENCES,
-    HumanLabel,
-    Preference,
-    Tie,
-    agree,
-    labels_beside,
-    probability_of,
-)
+from engine.core.items import PREFERENCES, HumanLabel, Preference, Tie, agree, labels_beside, probability_of
 from engine.core.tables import Estimate
 from engine.data.slices import OfSlices, Slice, Slicing
 from engine.metrics.accuracy import (

@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import betaincinv
@@ -230,7 +230,8 @@ def _more_labels(found: OverInstructions, labels: int, target: float, level: flo
     return max(math.ceil(labels * (high - 1)), 1)
 
 
-class TrustForecast(NamedTuple):
+@dataclass(frozen=True)
+class TrustForecast:
     """With so many labels in all: how probable it is that some labels may stand, and the share of all that
     may, 0 to 1: in the middle, and between what only a tenth of draws are below and above.
     """

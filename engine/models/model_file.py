@@ -14,13 +14,7 @@ from typing import NamedTuple
 from engine.core.errors import ModelFileError
 from engine.core.formatting import short_count, without_middle
 from engine.models.checks import precheck
-from engine.models.header import (
-    DOWNLOAD_AGAIN,
-    TENSOR_TYPES,
-    GgufHeader,
-    TensorInfo,
-    read_header,
-)
+from engine.models.header import DOWNLOAD_AGAIN, TENSOR_TYPES, GgufHeader, TensorInfo, read_header
 from engine.models.ollama import is_blob, ollama_models
 from engine.settings.rows import KvType
 from engine.system.paths import PathKind, home, seen_at

@@ -1,11 +1,13 @@
 """Which judgments may stand: tables, sentences, JSON; their figure, and how they were found, as methods."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from engine.analysis.trust import CriterionTrust, Trusted
 from engine.core import VERSION
+from engine.core.codec import plain
 from engine.core.formatting import capitalised, counted, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Picture, Row, Section, Sentences, Table
 from engine.metrics.trust import Promise, Threshold, Trust
@@ -160,38 +162,9 @@ def trust_json(found: Trusted) -> dict[str, Any]:
 
 
 def _criterion_json(each: CriterionTrust) -> dict[str, Any]:
-    trust, taken = each.trust, each.taken
-    return {
-        "labels": trust.labels if trust else 0,
-        "risk": trust.promise.risk if trust else None,
-        "refused": str(each.refused.problem) if each.refused else None,
-        "threshold": taken.confidence if taken else None,
-        "confidence": each.confidence.value,
-        "accepted": taken.accepted if taken else 0.0,
-        "by_judge": list(each.by_judge),
-        "agreement": _estimate(taken.agreement if taken else None),
-        "most_frequent_label": _estimate(each.most_frequent),
-        "annotators": _estimate(each.people),
-        "more_labels": trust.more_labels if trust and not taken else None,
-        "thresholds": [
-            {
-                "confidence": at.confidence,
-                "accepted": at.accepted,
-                "labels": at.labels,
-                "agreement": _estimate(at.agreement),
-                "p": at.p,
-                "level": at.level,
-                "passed": at.passed,
-            }
-            for at in (trust.thresholds if trust else ())
-        ],
-        "forecast": [each_forecast._asdict() for each_forecast in each.forecasts],
-        "remarks": list(each.remarks),
-    }
-
-
-def _estimate(found: Estimate | None) -> dict[str, Any] | None:
-    return None if found is None else {"share": found.value, "interval": found.ends}
+    refused = str(each.refused.problem) if each.refused else None
+    said: dict[str, Any] = plain(replace(each, refused=None))
+    return {**said, "threshold": each.kept.confidence, "accepted": each.accepted, "refused": refused}
 
 
 def kept_section(kept: KeptTrust) -> Section:
@@ -206,8 +179,7 @@ def kept_section(kept: KeptTrust) -> Section:
 
 
 def _measured(at: KeptThreshold) -> tuple[int, Estimate | None]:
-    known = at.agreement is not None
-    return at.labels, Estimate(at.agreement or 0.0, at.agreement_interval) if known else None
+    return at.labels, None if at.agreement is None else Estimate(at.agreement, at.agreement_interval)
 
 
 def trust_figure(kept: KeptTrust, title: str = "", dark: bool = False) -> drawing.Figure:

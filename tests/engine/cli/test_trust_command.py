@@ -47,8 +47,8 @@ def test_it_says_what_may_stand_writes_it_and_keeps_it(gold: Path, tmp_path: Pat
     assert "Kept with run 1." in done.stderr
     made = json.loads((tmp_path / "trust.json").read_text("utf-8"))
     safety = made["criteria"]["safety"]
-    assert (safety["accepted"], safety["labels"], made["target"]) == (0.5, 80, 0.8)
-    assert [each["passed"] for each in safety["thresholds"]] == [True, False]
+    assert (safety["accepted"], safety["trust"]["labels"], made["target"]) == (0.5, 80, 0.8)
+    assert [each["p"] <= each["level"] for each in safety["trust"]["thresholds"]] == [True, False]
     with RunStore(tmp_path / "runs.sqlite") as store:
         assert kept_trust(load_results(store, 1)).criteria["safety"].accepted == 0.5
 
