@@ -1,6 +1,8 @@
 """Figures: the numbers they hold, foreign names, no trace in the settings, the same bytes again."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -393,3 +395,22 @@ def test_it_says_what_is_left_out_and_that_numbers_of_labels_differ() -> None:
     tables = [part for part in section.parts if isinstance(part, Table)]
     assert [[row[0], row[6]] for row in tables[1].texts()] == [["safety", "yes"], ["relevance", "no"]]
     assert len(learning_section(CURVE).parts) == 3  # one criterion needs no table of its own
+
+
+_DRAWS_BESIDE_A_WINDOW = """
+import ctypes, threading
+from engine.report.drawing import new_figure
+windows = ctypes.PyDLL("kernel32")
+windows.LoadLibraryW.restype, windows.FreeLibrary.argtypes = ctypes.c_void_p, (ctypes.c_void_p,)
+drawn = threading.Thread(target=new_figure, args=(1,), daemon=True)
+drawn.start()
+while drawn.is_alive():
+    drawn.join(0.02)
+    for _ in range(20):  # as Qt does where it starts a timer, Python's lock in its hands
+        windows.FreeLibrary(windows.LoadLibraryW("version.dll"))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="the lock of Windows's loader")
+def test_a_first_figure_is_drawn_while_another_thread_loads_libraries() -> None:
+    subprocess.run([sys.executable, "-c", _DRAWS_BESIDE_A_WINDOW], check=True, timeout=150)
