@@ -398,16 +398,15 @@ def test_it_says_what_is_left_out_and_that_numbers_of_labels_differ() -> None:
 
 
 _DRAWS_BESIDE_A_WINDOW = """
-import ctypes, threading
+import ctypes, threading, time
 from engine.report.drawing import new_figure
 windows = ctypes.PyDLL("kernel32")
 windows.LoadLibraryW.restype, windows.FreeLibrary.argtypes = ctypes.c_void_p, (ctypes.c_void_p,)
 drawn = threading.Thread(target=new_figure, args=(1,), daemon=True)
 drawn.start()
 while drawn.is_alive():
-    drawn.join(0.02)
-    for _ in range(20):  # as Qt does where it starts a timer, Python's lock in its hands
-        windows.FreeLibrary(windows.LoadLibraryW("version.dll"))
+    time.sleep(0.0005)
+    windows.FreeLibrary(windows.LoadLibraryW("version.dll"))  # keeping Python's lock, as Qt for a timer
 """
 
 
