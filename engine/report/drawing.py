@@ -4,12 +4,17 @@ A drawing function makes a figure of its own and leaves matplotlib's settings as
 it too.
 """
 
+import ctypes
 import io
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from xml.sax.saxutils import escape
 
@@ -31,6 +36,15 @@ _WIDTH = 7.5  # inches
 _PANELS_ACROSS = 3
 _LONGEST_NAME = 48
 _NOT_DRAWABLE = "□"
+
+# matplotlib's library of fonts asks for Python's lock while Windows, which loads it, holds the lock of its
+# loader. An import lets go of Python's: the thread of the window takes it, waits for the loader's, and both
+# wait for ever. A function of PyDLL keeps Python's lock; what is loaded is not begun again by the import.
+if sys.platform == "win32" and (_spec := find_spec("matplotlib")) and _spec.submodule_search_locations:
+    _load = ctypes.PyDLL("kernel32").LoadLibraryExW
+    _load.argtypes, _load.restype = (ctypes.c_wchar_p, ctypes.c_void_p, ctypes.c_uint32), ctypes.c_void_p
+    # As an import loads it: its own folder, and those of the system, are searched for what it needs.
+    _load(str(Path(_spec.submodule_search_locations[0], f"ft2font{EXTENSION_SUFFIXES[0]}")), None, 0x1100)
 
 
 @dataclass(frozen=True)

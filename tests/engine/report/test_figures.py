@@ -1,6 +1,8 @@
 """Figures: the numbers they hold, foreign names, no trace in the settings, the same bytes again."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -398,3 +400,21 @@ def test_it_says_what_is_left_out_and_that_numbers_of_labels_differ() -> None:
     tables = [part for part in section.parts if isinstance(part, Table)]
     assert [[row[0], row[6]] for row in tables[1].texts()] == [["safety", "yes"], ["relevance", "no"]]
     assert len(learning_section(CURVE).parts) == 3  # one criterion needs no table of its own
+
+
+_DRAWS_BESIDE_A_WINDOW = """
+import ctypes, threading, time
+from engine.report.drawing import new_figure
+windows = ctypes.PyDLL("kernel32")
+windows.LoadLibraryW.restype, windows.FreeLibrary.argtypes = ctypes.c_void_p, (ctypes.c_void_p,)
+drawn = threading.Thread(target=new_figure, args=(1,), daemon=True)
+drawn.start()
+while drawn.is_alive():
+    time.sleep(0.0005)
+    windows.FreeLibrary(windows.LoadLibraryW("version.dll"))  # keeping Python's lock, as Qt for a timer
+"""
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="the lock of Windows's loader")
+def test_a_first_figure_is_drawn_while_another_thread_loads_libraries() -> None:
+    subprocess.run([sys.executable, "-c", _DRAWS_BESIDE_A_WINDOW], check=True, timeout=150)
