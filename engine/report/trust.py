@@ -185,7 +185,7 @@ def _measured(at: KeptThreshold) -> tuple[int, Estimate | None]:
 def trust_figure(kept: KeptTrust, title: str = "", dark: bool = False) -> drawing.Figure:
     """Agreement by the share of labels that stand, with intervals, the target and what was taken."""
     return drawing.draw_panels(
-        list(kept.criteria.items()),
+        [each for each in kept.criteria.items() if each[1].tested] or list(kept.criteria.items()),
         partial(_draw_thresholds, 100 * kept.target),
         2.2,
         ("labels that stand (%)", "agreement (%)"),
