@@ -113,6 +113,11 @@ def _ours(world: World, drawn: Drawn) -> float | None:
     return None
 
 
+def _least(world: World, errors: int) -> int:
+    counts = np.arange(1, 1000)
+    return int(counts[binom.cdf(errors, counts, 1 - world.target) <= world.risk][0])
+
+
 def _lowest(passes: Callable[[World, FloatArray], bool], in_sequence: bool = False) -> Rule:
     def rule(world: World, drawn: Drawn) -> float | None:
         taken = None
@@ -120,7 +125,7 @@ def _lowest(passes: Callable[[World, FloatArray], bool], in_sequence: bool = Fal
             above = drawn.part.above(at)
             if above.labels and passes(world, above.agreement[0]):
                 taken = at
-            elif in_sequence and taken is not None:
+            elif in_sequence and above.labels >= _least(world, 0):  # it could have passed
                 break
         return taken
 
@@ -144,11 +149,6 @@ def _walk(world: World, part: TrustSample, least: int) -> float | None:
             break
         taken = float(part.confidence[0][order[count - 1]])
     return taken
-
-
-def _least(world: World, errors: int) -> int:
-    counts = np.arange(1, 1000)
-    return int(counts[binom.cdf(errors, counts, 1 - world.target) <= world.risk][0])
 
 
 def _kunko(world: World, drawn: Drawn) -> float | None:
