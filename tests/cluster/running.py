@@ -105,7 +105,7 @@ class LocalCluster:
 
     def again(self, part: Part) -> Part:
         self.parts.remove(part)
-        return self.start(*part.arguments)
+        return self.scheduler() if part.arguments[0] == "scheduler" else self.start(*part.arguments)
 
     def stop(self, part: Part) -> None:
         part.stop()
