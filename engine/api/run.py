@@ -182,7 +182,7 @@ class Run(RunAsStored):
         the run.
 
         >>> run.trust()["trust"].columns[:2].tolist()
-        ['criterion', 'threshold']
+        ['criterion', 'confidence']
         """
         system = self._system()
         items = self._gold(gold, system)
