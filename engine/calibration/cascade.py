@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.calibration.jury import Jury, PanelJudge, panel_identity, panel_item
+from engine.calibration.jury import Jury, PanelJudge, panel_identity, panel_item, panel_manifest
 from engine.core.codec import plain, record_or
 from engine.core.items import PREFERENCES, Order, digest
 from engine.core.judgments import (
@@ -68,9 +68,7 @@ def make_cascade(first: RunResults, second: RunResults, kept: KeptTrust, dataset
         unscored = {name: f"{second.run.in_short}: {_reason(each)}" for name, each in reasons.items()}
         items.append(replace(found, unscored=unscored))
     thresholds = {name: plain(kept.criteria[name]) for name in names}
-    manifest = {stored.JUDGES: [judge.record for judge in judges], stored.CASCADE: thresholds}
-    if dataset.columns is not None:
-        manifest[stored.COLUMNS] = dataset.columns.as_json()
+    manifest = {**panel_manifest(judges, dataset), stored.CASCADE: thresholds}
     # Who measures it asks by this whether its judges saw labels.
     examples, seen = _labels_seen([first, second])
     if seen is not None:
@@ -97,7 +95,7 @@ def _labels_seen(judges: Sequence[RunResults]) -> tuple[str | None, FittedOn | N
     """
     seen: list[FittedOn | None] = []
     for each in judges:
-        if each.calibration and not all(fitted.folds for fitted in each.calibration.criteria.values()):
+        if each.calibration and not each.calibration.leaves_out:
             seen.append(each.calibration.fitted_on)
         if each.run.identity.examples:
             seen.append(record_or(each.run.manifest.get(stored.EXAMPLES_SHOWN), FittedOn, None))

@@ -105,11 +105,9 @@ def make_jury(
         if judge.key in keys[:place]:
             other = judges[keys.index(judge.key)].system.name
             raise SetupError(f"{judge.system.name} and {other} are the same judge.", Hint(Step.JUDGE_ONCE))
-    manifest: dict[str, Any] = {JUDGES: [judge.record for judge in judges]}
+    manifest = panel_manifest(judges, shared)
     if any(judge.gives_labels for judge in judges):
         manifest[CERTAINTY] = certainty
-    if shared.columns is not None:
-        manifest[COLUMNS] = shared.columns.as_json()
     return Jury(
         panel_identity(judges, shared, criteria, certainty, is_whole=matched[0].whole is None),
         tuple(panel_item(place, item, judges, criteria) for place, item in enumerate(shared)),
@@ -233,6 +231,11 @@ def _check(systems: Sequence[System], certainty: float) -> None:
         if system.name in seen:
             raise SetupError(f"The judge {system.name} is listed twice.", Hint(Step.JUDGE_ONCE))
         seen.add(system.name)
+
+
+def panel_manifest(judges: Sequence[PanelJudge], dataset: Dataset) -> dict[str, Any]:
+    columns = {} if dataset.columns is None else {COLUMNS: dataset.columns.as_json()}
+    return {JUDGES: [judge.record for judge in judges], **columns}
 
 
 def panel_identity(

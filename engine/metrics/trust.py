@@ -92,8 +92,17 @@ class TrustSample:
         return np.asarray(self.agreement[0][np.sort(first)])
 
 
+class _Tested:
+    p: float
+    level: float | None
+
+    @property
+    def passed(self) -> bool:
+        return self.level is not None and self.p <= self.level
+
+
 @dataclass(frozen=True)
-class Threshold:
+class Threshold(_Tested):
     """What may stand if all from `confidence` on may. `accepted`: the share of all judged items; `labels`:
     how many of these are labelled; `agreement`: of those. `p`: how probable so much agreement is if the true
     one is just below the target. `level`: at which it was tested; None if the labels are too few for a test.
@@ -107,10 +116,6 @@ class Threshold:
     p: float
     level: float | None = None
     more_labels: int | None = None
-
-    @property
-    def passed(self) -> bool:
-        return self.level is not None and self.p <= self.level
 
 
 @dataclass(frozen=True)
@@ -154,16 +159,12 @@ class Trust:
 
 
 @dataclass(frozen=True)
-class _Test:
+class _Test(_Tested):
     confidence: float
     above: TrustSample
     found: OverInstructions | None
     p: float = 1.0
     level: float | None = None
-
-    @property
-    def passed(self) -> bool:
-        return self.level is not None and self.p <= self.level
 
 
 def _tested(judged: JudgedConfidence, part: TrustSample, promise: Promise) -> list[_Test]:

@@ -138,10 +138,15 @@ class Calibration:
         """SHA-256 (hex) of what it does; the names and figures take no part."""
         return digest({name: _done_by(fitted) for name, fitted in self.criteria.items()})
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether what took part in its fit is decided by a fit without it, on each criterion."""
+        return all(fitted.folds for fitted in self.criteria.values())
+
     def overlap_in_words(self, overlap: Overlap) -> str:
         """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
         said = [overlap.in_words("the calibration")]
-        if overlap.items and all(fitted.folds for fitted in self.criteria.values()):
+        if overlap.items and self.leaves_out:
             said.append("Items that took part in the fit are predicted out of fold, by a fit without them.")
         elif overlap.items:
             said.append("Measured on these items, it looks better than it is.")
