@@ -14,8 +14,8 @@ from engine.core.codec import record_or
 from engine.core.errors import Given, Hint, SetupError, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, words
-from engine.core.items import HUMAN_LABELS, HumanLabel, agree
-from engine.core.judgments import FittedOn, Judgment
+from engine.core.items import HUMAN_LABELS, HumanLabel, agree, digest
+from engine.core.judgments import FittedOn, Judgment, short_hash
 from engine.core.numeric import FloatArray
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
@@ -33,7 +33,7 @@ from engine.metrics.trust import (
     TrustSample,
     forecast,
 )
-from engine.ranking.labelled_part import labelled_part
+from engine.ranking.labelled_part import labelled_already, labelled_part
 from engine.results.run_results import RunResults
 from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
 from engine.settings.identity import EXAMPLES_SHOWN
@@ -66,7 +66,7 @@ class CriterionTrust:
     """`trust`: by the measure of confidence that lets most stand. `by_judge`: the share of all judged items
     that each judge decides, 0 to 1. `most_frequent`: how often the most frequent label of people agrees with
     them on what may stand; `people`: how often one of them agrees with the others, None without several.
-    `remarks`: sentences on the labels; `refused`: why none of them count.
+    `remarks`: sentences on the labels; `refused`: why none of them count. `labelled`: see `labelled_already`.
     """
 
     trust: Trust | None
@@ -77,6 +77,7 @@ class CriterionTrust:
     forecasts: Sequence[TrustForecast] = ()
     remarks: tuple[str, ...] = ()
     refused: SetupError | None = None
+    labelled: frozenset[str] = frozenset()
 
     @property
     def taken(self) -> Threshold | None:
@@ -136,11 +137,14 @@ def trust_of(request: TrustRequest, cancel: CancelToken) -> Trusted:
         raise SetupError(f"{systems} have no criterion in common.", Hint(Step.CHOOSE_JUDGES, "."))
     tests = len(request.confidences) * (len(names) if request.jointly else 1)
     promise = replace(request.promise, risk=request.promise.risk / tests)
+    answered = set.intersection(*({*system.rows} for system in request.systems))
+    dataset = request.gold.only(answered)
+    leaked = frozenset(chain.from_iterable(_shown_to(system, dataset) for system in request.systems))
     found = {}
     for name in names:
         cancel.raise_if_requested()
         try:
-            found[name] = _of_criterion(request, name, promise)
+            found[name] = _of_criterion(request, name, promise, dataset, leaked)
         except SetupError as error:
             found[name] = CriterionTrust(None, refused=error)
     known = {name: each for name, each in found.items() if each.trust is not None}
@@ -150,17 +154,17 @@ def trust_of(request: TrustRequest, cancel: CancelToken) -> Trusted:
     return Trusted(request, found)
 
 
-def _of_criterion(request: TrustRequest, name: str, promise: Promise) -> CriterionTrust:
+def _of_criterion(
+    request: TrustRequest, name: str, promise: Promise, dataset: Dataset, leaked: frozenset[str]
+) -> CriterionTrust:
+    """By the labels of a `dataset` of what all judges answered, but for the `leaked` ids."""
     first = request.systems[0]
-    answered = set.intersection(*({*system.rows} for system in request.systems))
-    dataset = request.gold.only(answered)
     part = labelled_part(first, dataset, name)
     if part is None:
         raise SetupError(
             f"There are no human labels on {words(name)} that count.",
             Hint("Label items of a random sample: ", Step.LABEL_AT_RANDOM),
         )
-    leaked = frozenset(chain.from_iterable(_shown_to(system, dataset) for system in request.systems))
     labelled = {
         item_id for item_id, said in zip(dataset.ids, part.said, strict=True) if not np.isnan(said[0])
     }
@@ -171,6 +175,7 @@ def _of_criterion(request: TrustRequest, name: str, promise: Promise) -> Criteri
     return replace(
         best,
         forecasts=forecast(judged, labels, promise) if request.forecasts else (),
+        labelled=frozenset(labelled_already(first, dataset, name, part)),
         people=_ceiling(first.results, dataset, name),
         remarks=(*part.remarks, *_remarks(len(part.missing - leaked), len(leaked & labelled))),
     )
@@ -228,20 +233,18 @@ def _answers(
         given = [each for each in results.judgments[criterion] if isinstance(each, Judgment)]
         sure = {each.item_id: measure.of(each) for each in given}
         return {each.item_id: each.preference for each in given}, sure
-    said = {item_id: row.predictions[criterion] for item_id, row in system.rows.items()}
-    known = {
-        item_id: each for item_id, each in said.items() if each.preference and each.confidence is not None
-    }
-    if not known:
+    labels, confidence = dict[str, HumanLabel](), dict[str, float]()
+    for item_id, row in system.rows.items():
+        said = row.predictions[criterion]
+        if said.preference and said.confidence is not None:
+            labels[item_id], confidence[item_id] = said.preference, said.confidence
+    if not labels:
         raise SetupError(
             f"{system.name} does not say how confident its judge is, so which of its labels may stand is not"
             " known.",
             Hint(Step.CHOOSE_RUN, ", or a file with a column “confidence”."),
         )
-    labels = {item_id: each.preference for item_id, each in known.items() if each.preference}
-    return labels, {
-        item_id: each.confidence for item_id, each in known.items() if each.confidence is not None
-    }
+    return labels, confidence
 
 
 def _shown_to(system: System, dataset: Dataset) -> frozenset[str]:
@@ -252,7 +255,7 @@ def _shown_to(system: System, dataset: Dataset) -> frozenset[str]:
     if results is None or results.run.submitted:
         return frozenset()
     calibration = results.calibration
-    if calibration is not None and not all(fitted.folds for fitted in calibration.criteria.values()):
+    if calibration is not None and not calibration.leaves_out:
         overlap = calibration.fitted_on and calibration.fitted_on.overlap(dataset)
         if overlap is None or overlap.items or overlap.instructions:
             raise SetupError(
@@ -268,10 +271,8 @@ def _shown_to(system: System, dataset: Dataset) -> frozenset[str]:
             f"{system.name} was shown labelled examples, and an earlier version did not keep which.",
             "Judge again, or take a run without examples.",
         )
-    saw = [shown.overlap([item]) for item in dataset]
-    return frozenset(
-        item_id for item_id, each in zip(dataset.ids, saw, strict=True) if each.items or each.instructions
-    )
+    instructions = frozenset(shown.instructions)  # those of its items are among them
+    return frozenset(item.id for item in dataset if short_hash(digest(item.group)) in instructions)
 
 
 def _most_frequent(sample: _Sample, part: TrustSample, taken: Threshold) -> Estimate:

@@ -3,18 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engine.analysis.trust import CriterionTrust, Trusted
 from engine.core import VERSION
 from engine.core.codec import plain
 from engine.core.formatting import capitalised, counted, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Picture, Row, Section, Sentences, Table
-from engine.metrics.trust import Promise, Threshold, Trust
 from engine.report import columns, drawing, methods
 from engine.results.accepted import valid_trust
 from engine.results.run_results import RunResults
 from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
+
+if TYPE_CHECKING:  # most who read this tell what is kept, and find nothing out
+    from engine.analysis.trust import CriterionTrust, Trusted
+    from engine.metrics.trust import Promise, Threshold, Trust
 
 TRUST_FIGURE = "trust"
 _TITLE = "Which labels may stand"
@@ -70,7 +72,7 @@ _FORECAST = (
 )
 
 
-def trust_sections(found: Trusted) -> list[Section]:
+def trust_sections(found: "Trusted") -> list[Section]:
     taken = Table(_TAKEN, [_taken_row(name, each) for name, each in found.criteria.items()])
     promise = found.request.promise
     sentences = [said for name, each in found.criteria.items() for said in _sentences(name, each, promise)]
@@ -102,7 +104,7 @@ def trust_sections(found: Trusted) -> list[Section]:
 _FORECAST_NOTE = "If labels agree by confidence as those so far do. Few labels say little about that."
 
 
-def _taken_row(name: str, each: CriterionTrust) -> Row:
+def _taken_row(name: str, each: "CriterionTrust") -> Row:
     taken = each.taken
     if taken is None:
         return [words(name), None, "", 0.0, None, None, None, each.people]
@@ -112,12 +114,12 @@ def _taken_row(name: str, each: CriterionTrust) -> Row:
     ]
 
 
-def _tested_row(each: Threshold) -> Row:
+def _tested_row(each: "Threshold") -> Row:
     tested = (each.p, each.level, each.passed)
     return [each.confidence, each.accepted, each.labels, each.agreement, *tested]
 
 
-def _sentences(name: str, each: CriterionTrust, promise: Promise) -> Iterator[str]:
+def _sentences(name: str, each: "CriterionTrust", promise: "Promise") -> Iterator[str]:
     if each.refused is not None:
         yield f"On {words(name)}, nothing is known: {each.refused.problem}"
         return
@@ -140,7 +142,7 @@ def _sentences(name: str, each: CriterionTrust, promise: Promise) -> Iterator[st
         yield f"Decided: {shares}; {percent(1 - each.by_judge[0])} reach judge 2."
 
 
-def _more(trust: Trust) -> str:
+def _more(trust: "Trust") -> str:
     if trust.promise.anytime:
         return ""
     if trust.more_labels is None:
@@ -149,7 +151,7 @@ def _more(trust: Trust) -> str:
     return f"About {more} would be needed if agreement stays as seen."
 
 
-def trust_json(found: Trusted) -> dict[str, Any]:
+def trust_json(found: "Trusted") -> dict[str, Any]:
     """By criterion; shares and confidences from 0 to 1."""
     promise = found.request.promise
     return {
@@ -161,9 +163,10 @@ def trust_json(found: Trusted) -> dict[str, Any]:
     }
 
 
-def _criterion_json(each: CriterionTrust) -> dict[str, Any]:
+def _criterion_json(each: "CriterionTrust") -> dict[str, Any]:
     refused = str(each.refused.problem) if each.refused else None
-    said: dict[str, Any] = plain(replace(each, refused=None))
+    said: dict[str, Any] = plain(replace(each, refused=None, labelled=frozenset()))
+    del said["labelled"]  # ids, for the window
     return {**said, "threshold": each.kept.confidence, "accepted": each.accepted, "refused": refused}
 
 
@@ -235,7 +238,7 @@ _SURE = {
 }
 
 
-def trust_statements(found: Trusted) -> list[methods.Statement]:
+def trust_statements(found: "Trusted") -> list[methods.Statement]:
     of_judges = [said for each in found.request.systems for said in methods.labels_of_system(each, None)]
     source = f"{found.request.gold.path.name}, the human labels; its texts' SHA-256 {found.request.gold.hash}"
     return [*of_judges, *trust_methods(found.kept, source), methods.COMPUTED]

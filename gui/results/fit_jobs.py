@@ -150,17 +150,15 @@ def find_trust(
     from engine.analysis.trust import TrustRequest, trust_of
     from engine.metrics.matching import match_items, system_of_run
     from engine.metrics.trust import Promise
-    from engine.ranking.labelled_part import labelled_already, labelled_part
     from engine.report.trust import trust_report_figure, trust_sections
     from engine.results.trust import confidences
 
     matched = match_items(system_of_run(results), items, partial=True)
-    system, answered = matched.system, items.only(matched.system.rows)
+    system = matched.system
     request = TrustRequest([system], items, Promise(**promise), confidences(by), *how)
     found = trust_of(request, control.cancel)
     known = {name: each.trust for name, each in found.criteria.items() if each.trust}
-    parts = {name: labelled_part(system, answered, name) for name in known}
-    labelled = set.intersection(*(labelled_already(system, answered, *each) for each in parts.items()))
+    labelled = frozenset.intersection(*(found.criteria[name].labelled for name in known))
     shares = [f"{percent(each.accepted)} on {words(name)}" for name, each in known.items() if each.taken]
     more = 0 if shares else min(filter(None, (each.more_labels for each in known.values())), default=0)
     said = f"about {counted(more, 'more label', 'more labels')} could be enough" if more else "see why below"
@@ -169,7 +167,7 @@ def find_trust(
     sheet = _sheet(replace(matched, missing=()).left_out, *trust_sections(found))
     draw = partial(trust_report_figure, found.kept, f"{system.name}, by labels of {items.name}")
     figure = figure_source(TRUST_FIGURE, draw, sheet, f"{results.run.stem}-{TRUST_FIGURE}")
-    return FoundTrust(said, bool(shares), more, frozenset(labelled), found.kept, sheet, figure)
+    return FoundTrust(said, bool(shares), more, labelled, found.kept, sheet, figure)
 
 
 @job
