@@ -9,10 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
+
 from engine.core.codec import plain_values
 from engine.core.errors import Hint, InputError
 from engine.core.formatting import quoted
-from engine.data.file_format import read_data_file
+from engine.data.file_format import MOST_TEXT, read_data_file
 
 
 class JsonNumber(str):
@@ -22,10 +24,13 @@ class JsonNumber(str):
 
 
 class JsonRecord(NamedTuple):
-    """`number` counts records (JSON) or lines (JSON Lines) from 1; `value` is any JSON value."""
+    """`number` counts records (JSON) or lines (JSON Lines) from 1; `value` is any JSON value. `is_plain`: it
+    is an object of sound texts, none of which is too long: there is nothing to check.
+    """
 
     number: int
     value: object
+    is_plain: bool = False
 
 
 class JsonProblem(Exception):
@@ -57,25 +62,46 @@ def read_json(
     return [JsonRecord(number, record) for number, record in enumerate(value, start=1)]
 
 
-def read_json_lines(data: bytes, start: int = 0) -> Iterator[JsonRecord | JsonProblem]:
-    """The record of each line that is not blank, or the problem of that line."""
-    number = 0
-    while start < len(data):
-        # Asked of a line that begins so alone: nearly all begin with a brace.
-        if data[start] <= _SPACE and (blank := _BLANK_LINES.match(data, start)):
-            number += data.count(b"\n", start, blank.end())
-            start = blank.end()
-            continue
-        newline = data.find(b"\n", start)
-        end = len(data) if newline < 0 else newline
-        number += 1
-        line = data[start:end]
-        if not line.isspace():  # as the last line may be
-            try:
-                yield JsonRecord(number, parse_json(line, start, number))
-            except JsonProblem as problem:
-                yield problem
-        start = end + 1
+def read_json_lines(blocks: Iterable[bytes], start: int = 0) -> Iterator[JsonRecord | JsonProblem]:
+    """The record of each line that is not blank, or the problem of that line. `blocks`: the bytes of a file,
+    in parts of any length; `start`: how many of the first ones are none of its text.
+    """
+    for number, line in enumerate(_lines(blocks, start), start=1):
+        if line and not line.isspace():
+            if (value := _plain_object(line)) is not None:
+                yield JsonRecord(number, value, True)
+            else:
+                try:
+                    yield JsonRecord(number, parse_json(line, start, number))
+                except JsonProblem as problem:
+                    yield problem
+        start += len(line) + 1
+
+
+def _lines(blocks: Iterable[bytes], start: int) -> Iterator[bytes]:
+    held: list[bytes] = []  # a line that has not ended yet
+    for block in blocks:
+        first, *lines = block[start:].split(b"\n")
+        held.append(first)
+        if lines:
+            yield b"".join(held)
+            yield from lines[:-1]
+            held = lines[-1:]
+        start = 0
+    yield b"".join(held)
+
+
+def _plain_object(line: bytes) -> dict[str, str] | None:
+    """What `parse_json` makes of an object of texts, in a quarter of the time; None for anything else."""
+    # What msgspec takes for one, json does. But of a key that is named twice it keeps the last value: then the
+    # line has more quotes than those around what is kept. A doubled backslash hides which quotes are text.
+    if len(line) > MOST_TEXT or b"\\\\" in line:
+        return None
+    try:
+        value = _OF_TEXTS.decode(line)
+    except (msgspec.DecodeError, ValueError):
+        return None
+    return value if line.count(b'"') - line.count(b'\\"') == 4 * len(value) else None
 
 
 def parse_json(data: bytes, offset: int = 0, line: int = 0) -> object:
@@ -259,10 +285,9 @@ _WRAPPERS = frozenset(
         *("features", "content", "value", "node"),
     )
 )
-_SPACE = ord(" ")
-_BLANK_LINES = re.compile(rb"(?:[ \t\r\f\v]*+\n)++")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _STRUCTURE = re.compile(rf"[{{}}\[\]]|(?P<key>{_STRING})(?=\s*:)|{_STRING}", re.DOTALL)
+_OF_TEXTS = msgspec.json.Decoder(dict[str, str])
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_float=JsonNumber, parse_int=JsonNumber, parse_constant=JsonNumber
 )
