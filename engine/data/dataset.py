@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Container, Iterable, Iterator,
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import repeat
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -409,7 +410,8 @@ class _Loading:
         self._rubric = rubric
         self._labels = [f"{name}_preference" for name in rubric.names]
         self._waiting: list[SourceRow] = []  # not checked yet
-        self._rows: list[Mapping[str, str]] = []
+        self._texts: dict[str, list[str]] = {}  # of so many rows, by column, not told yet
+        self._held = 0
         self._is_mapped = isinstance(table, MappedTable)
         of_annotators = table.annotator_columns if isinstance(table, MappedTable) else ()
         self._known = tuple(dict.fromkeys((*known_columns(rubric), *of_annotators)))
@@ -443,15 +445,16 @@ class _Loading:
     def _check_waiting(self) -> None:
         """Together in a tenth of the time; one by one where something is wrong."""
         rows, self._waiting = self._waiting, []
-        table, cells = self._table, [row.cells for row in rows]
-        if not table.problems and all(each.keys() >= _REQUIRED for each in cells):
-            numbers = {row.cells["id"]: row.number for row in rows}
-            known = self._first_rows.keys().isdisjoint(numbers) and len(numbers) == len(rows)
-            labels = {each.get(name, "") for name in self._labels for each in cells}
-            if known and "" not in numbers and labels <= _SOUND_LABELS:
+        table = self._table
+        columns = {} if table.problems else self._columns_of([row.cells for row in rows])
+        if columns.keys() >= _REQUIRED and all(row.cells.keys() >= _REQUIRED for row in rows):
+            numbers = dict(zip(columns["id"], (row.number for row in rows), strict=True))
+            is_known = len(numbers) < len(rows) or not self._first_rows.keys().isdisjoint(numbers)
+            labels = set().union(*(columns.get(name, ()) for name in self._labels))
+            if not is_known and "" not in numbers and labels <= _SOUND_LABELS:
                 self._first_rows |= numbers
                 self._count += len(rows)
-                self._store(cells)
+                self._store(rows, columns)
                 return
         later, of_later = table.problems[:], table.bad_rows[:]
         table.problems.clear()
@@ -460,6 +463,17 @@ class _Loading:
             self._check(row)
         table.problems += later
         table.bad_rows += of_later
+
+    def _columns_of(self, rows: Sequence[Mapping[str, str]]) -> dict[str, Sequence[str]]:
+        """The texts of some rows by column that is stored and that any of them has."""
+        named = set().union(*rows)
+        names = [name for name in (*self._known, *self._others.names) if name in named]
+        try:
+            # An itemgetter of one name alone would give no tuple.
+            cells = zip(*map(itemgetter(*names, *names[:1]), rows), strict=True) if names else ()
+            return dict(zip(names, cells, strict=False))
+        except KeyError:
+            return {name: [cells.get(name, "") for cells in rows] for name in names}
 
     def _check(self, row: SourceRow) -> None:
         before = len(self._table.problems)
@@ -475,18 +489,21 @@ class _Loading:
                 self._table.report(row.number, problem, name)
                 self._unknown[text] += 1
         if not (self._skips and (lacks or len(self._table.problems) > before)):
-            self._store([row.cells])
+            self._store([row], self._columns_of([row.cells]))
 
-    def _store(self, rows: Sequence[Mapping[str, str]]) -> None:
+    def _store(self, rows: Sequence[SourceRow], columns: Mapping[str, Sequence[str]]) -> None:
         if self._is_mapped:
-            for cells in rows:
-                self._signs.add(cells)
+            for row in rows:
+                self._signs.add(row.cells)
         else:
-            self._signs.count_instructions([cells.get("instruction", "") for cells in rows])
-        self._empty += sum((cells.get("output_a") == "") + (cells.get("output_b") == "") for cells in rows)
-        self._rows += rows
+            self._signs.count_instructions(columns.get("instruction", ()))
+        self._empty += sum(columns.get(name, ()).count("") for name in ("output_a", "output_b"))
+        for name in {*columns, *self._texts}:
+            texts = self._texts.setdefault(name, [""] * self._held)
+            texts += columns.get(name) or [""] * len(rows)
+        self._held += len(rows)
         self._stored += len(rows)
-        if len(self._rows) >= _ROWS_AT_ONCE:
+        if self._held >= _ROWS_AT_ONCE:
             self._pack()
 
     def finish(self) -> Dataset:
@@ -512,19 +529,14 @@ class _Loading:
         return Dataset(table.path, texts, self._rubric, (*doubts, *self._notices()), others, signs=signs)
 
     def _pack(self) -> None:
+        for name, texts in self._texts.items():
+            if name in self._known and not all(map(str.isascii, texts)):
+                # isascii is a flag of the string; most texts need no search.
+                unlike = (text for text in texts if not text.isascii())
+                self._misdecoded += sum(_MISDECODED.search(text) is not None for text in unlike)
         # Arrow keeps UTF-8: a Python string takes four bytes a letter where it holds one emoji.
-        named, others = set().union(*self._rows), self._others.names
-        found = {}
-        for name in (*self._known, *others):
-            if name in named:
-                texts = [cells.get(name, "") for cells in self._rows]
-                if name not in others and not all(map(str.isascii, texts)):
-                    # isascii is a flag of the string; most texts need no search.
-                    unlike = (text for text in texts if not text.isascii())
-                    self._misdecoded += sum(_MISDECODED.search(text) is not None for text in unlike)
-                found[name] = text_array(texts)
-        self._tell(_Part(len(self._rows), found))
-        self._rows = []
+        self._tell(_Part(self._held, {name: text_array(texts) for name, texts in self._texts.items()}))
+        self._texts, self._held = {}, 0
 
     def _report_lacking(self) -> None:
         nowhere = [name for name, rows in self._lacking.items() if 0 < len(rows) == self._count]

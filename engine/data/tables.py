@@ -307,7 +307,7 @@ class _JsonTable(SourceTable):
                 file_format.check_columns(self.path, new, len(known))
                 known.update(new)
                 self.columns += new
-            if record.is_plain and wanted is None:
+            if wanted is None and isinstance(record, json_records.PlainRecord):
                 yield SourceRow(record.number, record.value)
                 continue
             before = len(self.problems)
