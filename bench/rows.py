@@ -51,7 +51,7 @@ def cost_of(command: Sequence[str | Path], home: Path) -> Cost:
     """What a command takes; CalledProcessError where it fails."""
     began, together = time.monotonic(), 0
     environment = {**os.environ, "TIEBREAK_HOME": str(home), "QT_QPA_PLATFORM": "offscreen"}
-    # Its own words are not of interest, but for those of the window.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # nobody compiles the program anew for each command
     child = psutil.Popen([sys.executable, *map(str, command)], stdout=subprocess.DEVNULL, env=environment)
     while True:
         with suppress(psutil.Error):
