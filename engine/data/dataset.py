@@ -19,7 +19,7 @@ from engine.core.column_map import CANDIDATES, RECORDS, ColumnMap, annotators_am
 from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
-from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, written_label
+from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, content_hash, digest, written_label
 from engine.core.numeric import FloatArray, IntArray
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
@@ -41,6 +41,7 @@ _REQUIRED = frozenset(REQUIRED_COLUMNS)
 _SOUND_LABELS = frozenset(("", *HUMAN_LABELS))
 
 _ROWS_AT_ONCE = 2048
+_MOST_GOLDS = 4096  # combinations of labels of one item that are kept
 _CHECKED_AT_ONCE = 256  # whose problems are never as many as keep a table from being read on
 _MOST_COLUMNS_SHOWN = 20
 _MOST_SKIPPED_SHOWN = 5
@@ -132,7 +133,7 @@ class Dataset:
     @cached_property
     def hash(self) -> str:
         """SHA-256 (hex) of the ids and texts in order; neither labels nor the file's format take part."""
-        return digest([[item.id, item.content_hash] for item in self])
+        return digest([[item_id, content_hash(*texts)] for item_id, *texts in self._cells(REQUIRED_COLUMNS)])
 
     @property
     def other_columns(self) -> tuple[str, ...]:
@@ -216,24 +217,89 @@ class Dataset:
         return int(self.table.num_rows)
 
     def __getitem__(self, index: int) -> Item:
-        names = self.table.column_names
-        return self._item({name: self.table[name][index].as_py() for name in names})
+        texts, said = (
+            tuple(self.table[name][index].as_py() for name in names)
+            for names in (REQUIRED_COLUMNS, self._said)
+        )
+        return Item(*texts, self._gold(said))
 
     def __iter__(self) -> Iterator[Item]:
-        names = self.table.column_names
-        for part in self.table.to_batches(_ROWS_AT_ONCE):
-            for texts in zip(*part.to_pydict().values(), strict=True):
-                yield self._item(dict(zip(names, texts, strict=True)))
+        for texts, said in zip(self._cells(REQUIRED_COLUMNS), self._cells(self._said), strict=False):
+            yield Item(*texts, self._gold(said))
 
-    def _item(self, cells: Mapping[str, str]) -> Item:
-        gold = {}
+    def items_in_short(self) -> Iterator[Item]:
+        """The same in a third of the memory: responses are read from the table when they are wanted."""
+        known: dict[str, str] = {}
+        texts = zip(self._cells(("id", "instruction")), self._cells(self._said), strict=False)
+        for place, ((item_id, instruction), said) in enumerate(texts):
+            yield _ItemInShort(
+                item_id, known.setdefault(instruction, instruction), self._gold(said), self, place
+            )
+
+    @cached_property
+    def _said(self) -> tuple[str, ...]:
+        """The columns of labels and explanations."""
+        return tuple(name for name in self.table.column_names if name not in _REQUIRED)
+
+    def _cells(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """The texts of some columns of each item, in order; without columns nothing, without end."""
+        for part in self.table.select(names).to_batches(_ROWS_AT_ONCE) if names else ():
+            yield from zip(*part.to_pydict().values(), strict=True)
+        yield from () if names else repeat(())
+
+    @cached_property
+    def _golds(self) -> dict[tuple[str, ...], Mapping[str, Gold]]:
+        return {}
+
+    def _gold(self, said: tuple[str, ...]) -> Mapping[str, Gold]:
+        """What the cells of `_said` say: once for all items that have the same, for labels are few."""
+        if (known := self._golds.get(said)) is not None:
+            return known
+        gold, cells = {}, dict(zip(self._said, said, strict=True))
         for name in self.rubric.names:
             label, explanation = cells.get(f"{name}_preference"), cells.get(f"{name}_explanation")
             given = {who: cells[column] for who, column in self.annotators.get(name, {}).items()}
             if label or explanation or any(given.values()):
-                said = {who: written_label(cell) for who, cell in given.items() if cell}
-                gold[name] = Gold(written_label(label) if label else None, explanation or None, said)
-        return Item(cells["id"], cells["instruction"], cells["output_a"], cells["output_b"], gold)
+                by_name = {who: written_label(cell) for who, cell in given.items() if cell}
+                gold[name] = Gold(written_label(label) if label else None, explanation or None, by_name)
+        if len(self._golds) < _MOST_GOLDS:
+            self._golds[said] = gold
+        return gold
+
+    @cached_property
+    def response_lengths(self) -> tuple[IntArray, IntArray]:
+        """In characters, each of shape (items,)."""
+        return self.lengths("output_a"), self.lengths("output_b")
+
+
+class _ItemInShort(Item):
+    __slots__ = ("_dataset", "_place")
+
+    def __init__(
+        self, item_id: str, instruction: str, gold: Mapping[str, Gold], dataset: Dataset, place: int
+    ) -> None:
+        found = {
+            "id": item_id,
+            "instruction": instruction,
+            "gold": gold,
+            "_dataset": dataset,
+            "_place": place,
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def output_a(self) -> str:
+        return str(self._dataset.texts("output_a")[self._place].as_py())
+
+    @property
+    def output_b(self) -> str:
+        return str(self._dataset.texts("output_b")[self._place].as_py())
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        one, other = self._dataset.response_lengths
+        return int(one[self._place]), int(other[self._place])
 
 
 def load_dataset(

@@ -116,8 +116,8 @@ def _quotes_in_lines(text: bytes) -> list[int]:
 
 def _plain_object(line: bytes, quotes: int) -> dict[str, str] | None:
     """What `parse_json` makes of an object of texts, in a third of the time; None for anything else."""
-    # What msgspec takes for one, json does. But of a key that is named twice it keeps the last value: then the
-    # line has more quotes than those around what is kept.
+    # What msgspec takes for one, json does. But of a key that is named twice it keeps the last value: then
+    # the line has more quotes than those around what is kept.
     if len(line) > MOST_TEXT:
         return None
     try:

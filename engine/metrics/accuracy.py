@@ -180,7 +180,7 @@ def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
 
 def longer_response(item: Item) -> Preference | None:
     """The response with more characters, None where both have as many."""
-    a, b = len(item.output_a), len(item.output_b)
+    a, b = item.lengths
     return None if a == b else Preference.A if a > b else Preference.B
 
 

@@ -183,7 +183,7 @@ def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict
 def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
     matched = evaluation.matched
     said: dict[str, dict[str, Any]] = {}
-    for item in matched.dataset:
+    for item in matched.dataset if matched.dataset.annotators else ():
         for criterion, gold in item.gold.items():
             if gold.annotators:
                 said.setdefault(criterion, {})[item.id] = gold.said_json()

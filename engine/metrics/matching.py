@@ -169,7 +169,7 @@ def open_system(
     return system_of_run(results.by(LabelSource.of_text(labels_of, tuple(results.reviews.labels))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pair:
     """One item with a human label and what a system said of it, on one criterion. `prediction` without a
     preference is unscored. `judgment`: the model's own in a run; another where there is an `override`.
@@ -362,7 +362,9 @@ def match_items_together(systems: Sequence[System], dataset: Dataset, partial: b
 
 def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tuple[Matched, list[Item]]]:
     """Each without `pairs`, and the items that all have."""
-    items = list(gold)
+    # The texts of a run are compared with its own.
+    whole = any(system.results for system in systems)
+    items = list(gold if whole else gold.items_in_short())
     known = {item.id for item in items}
     systems = [replace(each, submission=placed(each.submission, gold)) for each in systems]
     apart = [
@@ -382,11 +384,11 @@ def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tup
         raise SetupError(f"{names} and {gold.name} have no id in common.", _hint(systems[-1]))
     # One system keeps all labels around it: other pages look for its other items there.
     cut = len(systems) > 1 and len(shared) < len(items)
-    dataset, whole = (gold.only({item.id for item in shared}), gold) if cut else (gold, None)
+    dataset, uncut = (gold.only({item.id for item in shared}), gold) if cut else (gold, None)
     for system in systems:
         _check_texts(system, gold, shared)
     return [
-        (Matched(system, dataset, {}, len(shared), missing, extra, whole=whole), shared)
+        (Matched(system, dataset, {}, len(shared), missing, extra, whole=uncut), shared)
         for system, missing, extra in apart
     ]
 
@@ -424,7 +426,8 @@ def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: S
 
 
 def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
-    hashes = system.content_hashes
+    if not (hashes := system.content_hashes):
+        return
     other = [item.id for item in shared if hashes.get(item.id, item.content_hash) != item.content_hash]
     if other:
         raise SetupError(
