@@ -14,6 +14,7 @@ from engine.core.numeric import FloatArray, IntArray, chance_of_share, clopper_p
 from engine.core.tables import Estimate
 
 Fold = tuple[IntArray, IntArray]
+Values = Sequence[float] | FloatArray
 
 FOLDS = 10
 LEAST_GROUPS = 2
@@ -73,9 +74,7 @@ class OverInstructions:
     groups: tuple[Hashable, ...]
 
     @classmethod
-    def of(
-        cls, values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[Hashable]]
-    ) -> Self | None:
+    def of(cls, values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable]]) -> Self | None:
         """Of the mean over names of the means of their values; None for fewer than two instructions."""
         named = [group for of_one in groups.values() for group in of_one]
         numbers = group_numbers(named)
@@ -101,7 +100,7 @@ class OverInstructions:
         )
 
     @classmethod
-    def of_one(cls, values: Sequence[float], groups: Sequence[Hashable]) -> Self | None:
+    def of_one(cls, values: Values, groups: Sequence[Hashable]) -> Self | None:
         return cls.of({_ONE: values}, {_ONE: groups})
 
     @classmethod
@@ -354,7 +353,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [corrected[place] for place in range(len(p_values))]
 
 
-def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:
+def least_interval(rows: Iterable[Values], groups: Sequence[Hashable]) -> Interval | None:
     """The interval of the least of several mean differences over the same items; None for fewer than two
     instructions. It is above 0 only where each of them is, so its lower end is the least of theirs (the
     intersection-union test; Berger 1982); the upper is that of the least one.
