@@ -5,7 +5,6 @@ Light, for judging prints intervals: SciPy is loaded once the first is computed.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from statistics import fmean
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -317,10 +316,9 @@ def mean_by_group(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Es
     """
     means, named = {}, {}
     for name, of_one in values.items():
-        of_group: dict[Hashable, list[float]] = {}
-        for group, value in zip(groups[name], of_one, strict=True):
-            of_group.setdefault(group, []).append(value)
-        means[name], named[name] = [*map(fmean, of_group.values())], [*of_group]
+        numbers = group_numbers(groups[name])
+        means[name] = (np.bincount(numbers, of_one) / np.bincount(numbers)).tolist()
+        named[name] = [*dict.fromkeys(groups[name])]
     # As of differences: means vary less than shares do, whose interval would be too wide.
     found = mean_difference(means, named)
     ends = None if found.ends is None else (max(0.0, found.ends[0]), min(1.0, found.ends[1]))
