@@ -278,6 +278,7 @@ class LabelMeasures(LabelCounts):
 
 
 def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
+    pairs = tuple(pairs)
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.label for pair in pairs]
     right = [float(is_right(pair)) for pair in pairs]

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from engine.core.events import CancelToken
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, Tie, agree, labels_beside, probability_of
@@ -95,7 +97,7 @@ class Evaluation:
         if all(len({*Counter(of_one).values()}) < 2 for of_one in groups.values()):
             return None
         return mean_by_group(
-            {name: [float(is_right(pair)) for pair in pairs] for name, pairs in every}, groups
+            {name: np.array([is_right(pair) for pair in pairs], float) for name, pairs in every}, groups
         )
 
     @property

@@ -310,7 +310,7 @@ def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> 
     return Estimate(_mean_of_means(values), found.difference_interval() if found else None)
 
 
-def mean_by_group(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
+def mean_by_group(values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
     """The mean over names of the mean over groups of each one's mean: of values from 0 to 1, a group of six
     counts as one of a single value.
     """

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from engine.annotations.effective import (
     EffectiveAnnotation,
@@ -198,7 +199,7 @@ class Matched:
 
     system: System
     dataset: Dataset
-    pairs: Mapping[str, tuple[Pair, ...]]
+    pairs: Mapping[str, Sequence[Pair]]
     items: int
     missing: tuple[str, ...]
     extra: tuple[str, ...]
@@ -393,8 +394,8 @@ def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tup
     ]
 
 
-def _labelled(system: System, gold: Dataset, shared: Sequence[Item]) -> Mapping[str, tuple[Pair, ...]]:
-    pairs = {name: tuple(_pairs(system, name, shared)) for name in gold.rubric.names}
+def _labelled(system: System, gold: Dataset, shared: Sequence[Item]) -> Mapping[str, Sequence[Pair]]:
+    pairs = {name: _pairs(system, name, shared) for name in gold.rubric.names}
     labelled = {name: found for name, found in pairs.items() if found}
     if not labelled:
         raise SetupError(
@@ -437,15 +438,38 @@ def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
         )
 
 
-def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]:
+def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> Sequence[Pair]:
     if criterion not in system.criteria:
-        return []
+        return ()
+    labelled = [item for item in shared if (gold := item.gold.get(criterion)) and gold.label is not None]
+    if system.results is None:
+        return _SubmittedPairs(system.rows, criterion, labelled)
     pairs = []
-    for item in shared:
-        gold = item.gold.get(criterion)
-        if gold is not None and gold.label is not None:
-            key = JudgmentKey(item.id, criterion)
-            prediction = system.rows[item.id].predictions[criterion]
-            judgment, override = system.judgments.get(key), system.overrides.get(key)
-            pairs.append(Pair(item, gold, prediction, judgment, override))
-    return pairs
+    for item in labelled:
+        key = JudgmentKey(item.id, criterion)
+        prediction = system.rows[item.id].predictions[criterion]
+        judgment, override = system.judgments.get(key), system.overrides.get(key)
+        pairs.append(Pair(item, item.gold[criterion], prediction, judgment, override))
+    return tuple(pairs)
+
+
+class _SubmittedPairs(Sequence[Pair]):
+    """Made anew whenever they are wanted: of 300,000 items and five criteria they would take 120 MB."""
+
+    def __init__(self, rows: Mapping[str, SubmissionRow], criterion: str, items: Sequence[Item]) -> None:
+        self._rows, self._criterion, self._items = rows, criterion, items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(map(self._pair, self._items[index]))
+        return self._pair(self._items[index])
+
+    def __iter__(self) -> Iterator[Pair]:
+        return map(self._pair, self._items)
+
+    def _pair(self, item: Item) -> Pair:
+        prediction = self._rows[item.id].predictions[self._criterion]
+        return Pair(item, item.gold[self._criterion], prediction)
