@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -28,6 +29,7 @@ from engine.core.rubric import ELOQUENT
 
 MB = 1 << 20
 _LABELS = ("A", "B", "both_good", "both_bad")
+_PATIENCE = 1200.0  # seconds for the window to show all items
 _TICK = 0.02  # seconds between two looks at the memory of processes
 _WORDS = ("plain", "words", "of", "a", "text", "that", "nobody", "reads", "in", "full", "but", "counts")
 _READ_JSON = "import sys, pyarrow.json as reader; print(reader.read_json(sys.argv[1]).num_rows)"
@@ -80,7 +82,10 @@ def items(rows: int, letters: int, seed: int) -> Iterator[dict[str, str]]:
         instruction = Random(f"{seed} {number * 6 // 10}")
         texts = _text(instruction, letters // 5), *(_text(random, letters * 2 // 5) for _ in "AB")
         labels = {f"{name}_preference": random.choice(_LABELS) for name in ELOQUENT.names}
-        yield dict(zip(("id", "instruction", "output_a", "output_b"), (str(number), *texts))) | labels
+        yield (
+            dict(zip(("id", "instruction", "output_a", "output_b"), (str(number), *texts), strict=True))
+            | labels
+        )
 
 
 def write_tsv(path: Path, rows: Iterator[Mapping[str, str]]) -> Path:
@@ -162,20 +167,65 @@ def pairs(folder: Path, rows: int, seed: int) -> None:
     _line("pairs", cost_of(["main.py", "pairs", *files, "--out", folder / "pairs.tsv"], folder))
 
 
-def audit(folder: Path, rows: int, seed: int) -> None:  # noqa: ARG001 - as the others
-    """One item that no context holds."""
-    found = list(items(2, 400, seed))
+def audit(folder: Path, _rows: int, seed: int) -> None:
+    """One item of several that no context of the model holds."""
+    found = list(items(4, 400, seed))
+    plain = write_tsv(folder / "short.tsv", iter(found))
     found[1]["output_a"] = _text(Random(seed), 400_000)
     path = write_tsv(folder / "long.tsv", iter(found))
-    print("\naudit: two items, one of 400 KB")
-    with suppress(subprocess.CalledProcessError):
-        _line("audit", cost_of([__file__, "audit-apart", path], folder))
+    print("\naudit --plan: four items, one of them of 400 KB")
+    for what, dataset in (("four short items", plain), ("with the long one", path)):
+        out = folder / f"audit-{dataset.name}"
+        _line(what, cost_of(["main.py", "audit", "demo", dataset, "--plan", "--out", out], folder))
 
 
 def window(folder: Path, rows: int, seed: int) -> None:
+    """Until the page Dataset lists all items, and the page Review those of a submission."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    # Only this part needs Qt.
+    from PySide6.QtCore import QTimer
+
+    from bench.durability.person import until
+    from gui.app import make_application
+    from gui.window.frame import MainWindow
+    from gui.window.main_content import MainContent
+    from gui.workspace.state import PageName, State
+    from tests.gui.windows import end_window
+
     gold, system = _judged(folder, rows, seed)
     print(f"\nwindow: {rows:,} items", flush=True)
-    subprocess.run([sys.executable, "-m", "bench.rows_window", gold, system, folder], check=True)
+    _app = make_application([])  # lives as long as its window
+    home = folder / "window"
+    home.mkdir()
+    content = MainContent(MainWindow(State(home)), home / "runs.sqlite")
+    content.frame.resize(1280, 720)
+    content.frame.show()
+    content.begin()
+    until(lambda: content.workspace.dataset is not None, _PATIENCE)
+    ticks: list[float] = []
+    timer = QTimer(interval=5)
+    timer.timeout.connect(lambda: ticks.append(time.monotonic()))
+    timer.start()
+
+    def timed(what: str, begin: Callable[[], object], shown: Callable[[], int]) -> None:
+        ticks.clear()
+        ticks.append(time.monotonic())
+        used = time.process_time()
+        begin()
+        if not until(lambda: shown() == rows, _PATIENCE):
+            raise TimeoutError(f"{what}: not all {rows:,} items are shown")
+        until(lambda: False, 1.0)  # what comes right after it
+        seconds, used = ticks[-1] - ticks[0] - 1.0, time.process_time() - used
+        gap = max(after - before for before, after in pairwise(ticks))
+        print(f"{what:<44}{seconds:7.1f} s, {used:7.1f} s of processor; longest gap {1000 * gap:,.0f} ms")
+
+    try:
+        opened = content.dataset.items.table
+        timed("Dataset", lambda: content.workspace.open_dataset(gold), opened.rowCount)
+        content.frame.show_page(PageName.REVIEW)
+        timed("Review", lambda: content.submissions.open(system), lambda: content.review.list.shown)
+    finally:
+        end_window(content)
 
 
 PARTS: Mapping[str, Callable[[Path, int, int], None]] = {
