@@ -112,7 +112,9 @@ def _describe_dataset(dataset: Dataset) -> str:
             f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."
             f" A rubric for them: rubrics draft {dataset.path} --out FILE.toml"
         )
-    counts = {name: Counter(dataset.texts(f"{name}_preference").to_pylist()) for name in dataset.criteria}
+    counts = {name: dataset.label_counts(name) for name in dataset.criteria}
+    for count in counts.values():
+        count[""] = len(dataset) - count.total()
     if not counts and not dataset.annotators:
         return "\n".join([*lines, "It has no human labels."])
     agreement = annotator_agreement(dataset)

@@ -65,14 +65,16 @@ def _evaluate(options: argparse.Namespace) -> int:
         scores = show_measure("explanations", by_model.scores(matched))
     evaluation = evaluated(matched, scores)
     slices = measures.sliced(matched, divisions)
-    found = official_json(evaluation, by_model.judge_name)
-    found["details"] |= measures.slices_json(slices)
-    shared.write_json_file(options, "Scores", found)
+    if options.json:
+        found = official_json(evaluation, by_model.judge_name)
+        found["details"] |= measures.slices_json(slices)
+        shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
-    statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
-    measures.write_methods(options, "evaluate", statements)
+    if options.methods_text:
+        statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
+        measures.write_methods(options, "evaluate", statements)
     console.print_sheet(sheet)
     return console.DONE
 

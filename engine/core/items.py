@@ -48,7 +48,10 @@ TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
 
 def written_label(text: str) -> HumanLabel:
     """The human label of this text. ValueError for any other text."""
-    return Tie.TIE if text == Tie.TIE else Preference(text)
+    return _WRITTEN.get(text) or Preference(text)
+
+
+_WRITTEN: Mapping[str, HumanLabel] = {label.value: label for label in HUMAN_LABELS}
 
 
 def agree(one: HumanLabel | None, other: HumanLabel | None) -> bool:
@@ -153,7 +156,7 @@ def content_hash(instruction: str, output_a: str, output_b: str) -> str:
     return digest([instruction, output_a, output_b])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One instruction with two responses and, by criterion name, the human labels that are known."""
 
@@ -196,7 +199,7 @@ def digest(value: object) -> str:
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """The prediction for one item on one criterion; no preference means unscored.
 

@@ -153,7 +153,7 @@ def open_table(
             case file_format.FileFormat.JSON:
                 table = _JsonTable(path, read.data_format, found)
             case file_format.FileFormat.JSON_LINES:
-                lines = json_records.read_json_lines(read.data, start)
+                lines = json_records.read_json_lines(read.blocks(), start)
                 table = _JsonLinesTable(path, read.data_format, lines)
             case file_format.FileFormat.PARQUET:
                 table = _ParquetTable(path, read.data_format, read.data)
@@ -307,6 +307,9 @@ class _JsonTable(SourceTable):
                 file_format.check_columns(self.path, new, len(known))
                 known.update(new)
                 self.columns += new
+            if wanted is None and isinstance(record, json_records.PlainRecord):
+                yield SourceRow(record.number, record.value)
+                continue
             before = len(self.problems)
             cells = {
                 name: self._text(record.number, name, value)

@@ -126,7 +126,8 @@ def _too_long(forecast: Forecast) -> str:
     ]
     fits_all = forecast.context_that_fits_all
     enough = f"{fits_all:,} are enough" if fits_all else "the model was trained with less"
-    return f"{' '.join(said)} The largest, {item_id}, needs {tokens:,} tokens of context; {enough}."
+    least = "" if fits_all else "at least "
+    return f"{' '.join(said)} The largest, {item_id}, needs {least}{tokens:,} tokens of context; {enough}."
 
 
 def _methods(forecast: Forecast) -> str:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import sub
 from statistics import fmean
 
 import numpy as np
@@ -29,6 +28,7 @@ from engine.metrics.intervals import (
     LEAST_GROUPS,
     Interval,
     OverInstructions,
+    group_numbers,
     grouped_folds,
     least_interval,
     share_interval,
@@ -148,14 +148,19 @@ class Baselines:
 def baseline_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
     """By the names of Baselines whether that judge is right of each pair, 0 or 1; of guessing the chance."""
     gold = [pair.gold.label for pair in pairs]
-    given: dict[str, Labels] = {
-        "most_frequent": [most_frequent_label([label for label in gold if label is not None])] * len(gold),
-        "longer": [longer_response(pair.item) or Preference.A for pair in pairs],
-        "always_a": [Preference.A] * len(gold),
+    different = {*gold}
+    frequent = most_frequent_label([label for label in gold if label is not None])
+    longer = [longer_response(pair.item) or Preference.A for pair in pairs]
+    chance = {human: len(agreeing(human)) / len(PREFERENCES) if human else 0.0 for human in different}
+    is_frequent, is_a = (
+        {human: float(agree(label, human)) for human in different} for label in (frequent, Preference.A)
+    )
+    return {
+        "most_frequent": [is_frequent[human] for human in gold],
+        "longer": [float(agree(label, human)) for label, human in zip(longer, gold, strict=True)],
+        "always_a": [is_a[human] for human in gold],
+        "random": [chance[human] for human in gold],
     }
-    right = {name: list(map(float, map(agree, labels, gold))) for name, labels in given.items()}
-    guessing = [len(agreeing(human)) / len(PREFERENCES) if human else 0.0 for human in gold]
-    return {**right, "random": guessing}
 
 
 def best_baseline(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
@@ -180,7 +185,7 @@ def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
 
 def longer_response(item: Item) -> Preference | None:
     """The response with more characters, None where both have as many."""
-    a, b = len(item.output_a), len(item.output_b)
+    a, b = item.lengths
     return None if a == b else Preference.A if a > b else Preference.B
 
 
@@ -273,12 +278,15 @@ class LabelMeasures(LabelCounts):
 
 
 def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
+    pairs = tuple(pairs)
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.label for pair in pairs]
     right = [float(is_right(pair)) for pair in pairs]
-    instructions = [pair.item.group for pair in pairs]
+    # Numbers of instructions, not their texts, which would be numbered anew for each interval.
+    instructions = group_numbers([pair.item.group for pair in pairs]).tolist()
     baseline, met = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
-    leads = [tuple(map(sub, right, judge)) for judge in baseline.values()]
+    leads = [np.subtract(right, judge) for judge in baseline.values()]
+    different = {lead.tobytes(): lead for lead in leads}.values()
     return LabelMeasures(
         **vars(count_labels(criterion, predicted, [pair.judgment for pair in pairs])),
         accuracy=sum(right) / len(right),
@@ -286,7 +294,7 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
         instructions=len(set(instructions)),
         rival=best_baseline(baseline)[0],
         # The rival is chosen by these items; the interval holds that, for it is of the least of all leads.
-        lead=(min(map(sum, leads)) / len(right), least_interval([*dict.fromkeys(leads)], instructions)),
+        lead=(min(float(lead.sum()) for lead in leads) / len(right), least_interval(different, instructions)),
         kappa=kappa(human, predicted),
         macro_f1=_macro_f1(human, predicted),
         confusion={
@@ -303,7 +311,7 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
 def mean_accuracy_of(pairs: Mapping[str, Sequence[Pair]]) -> OverInstructions | None:
     """The mean over the criteria of their accuracies; None for a single instruction."""
     return OverInstructions.of(
-        {name: [float(is_right(pair)) for pair in of_one] for name, of_one in pairs.items()},
+        {name: np.array([is_right(pair) for pair in of_one], float) for name, of_one in pairs.items()},
         {name: [pair.item.group for pair in of_one] for name, of_one in pairs.items()},
     )
 

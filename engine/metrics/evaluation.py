@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from engine.core.events import CancelToken
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, Tie, agree, labels_beside, probability_of
@@ -67,7 +69,8 @@ class Evaluation:
         system, dataset = self.matched.system, self.matched.dataset
         if system.results is not None:
             return agreement_of_annotators(system.results, dataset)
-        return annotator_agreement(dataset, system.labels)
+        # All labels of a large submission by their keys take more room than all else.
+        return annotator_agreement(dataset, system.labels) if dataset.annotators else None
 
     @property
     def accuracy(self) -> float:
@@ -94,7 +97,7 @@ class Evaluation:
         if all(len({*Counter(of_one).values()}) < 2 for of_one in groups.values()):
             return None
         return mean_by_group(
-            {name: [float(is_right(pair)) for pair in pairs] for name, pairs in every}, groups
+            {name: np.array([is_right(pair) for pair in pairs], float) for name, pairs in every}, groups
         )
 
     @property
@@ -183,7 +186,7 @@ def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict
 def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
     matched = evaluation.matched
     said: dict[str, dict[str, Any]] = {}
-    for item in matched.dataset:
+    for item in matched.dataset if matched.dataset.annotators else ():
         for criterion, gold in item.gold.items():
             if gold.annotators:
                 said.setdefault(criterion, {})[item.id] = gold.said_json()

@@ -5,7 +5,6 @@ Light, for judging prints intervals: SciPy is loaded once the first is computed.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from statistics import fmean
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from engine.core.numeric import FloatArray, IntArray, chance_of_share, clopper_p
 from engine.core.tables import Estimate
 
 Fold = tuple[IntArray, IntArray]
+Values = Sequence[float] | FloatArray
 
 FOLDS = 10
 LEAST_GROUPS = 2
@@ -73,9 +73,7 @@ class OverInstructions:
     groups: tuple[Hashable, ...]
 
     @classmethod
-    def of(
-        cls, values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[Hashable]]
-    ) -> Self | None:
+    def of(cls, values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable]]) -> Self | None:
         """Of the mean over names of the means of their values; None for fewer than two instructions."""
         named = [group for of_one in groups.values() for group in of_one]
         numbers = group_numbers(named)
@@ -101,7 +99,7 @@ class OverInstructions:
         )
 
     @classmethod
-    def of_one(cls, values: Sequence[float], groups: Sequence[Hashable]) -> Self | None:
+    def of_one(cls, values: Values, groups: Sequence[Hashable]) -> Self | None:
         return cls.of({_ONE: values}, {_ONE: groups})
 
     @classmethod
@@ -312,16 +310,15 @@ def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> 
     return Estimate(_mean_of_means(values), found.difference_interval() if found else None)
 
 
-def mean_by_group(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
+def mean_by_group(values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
     """The mean over names of the mean over groups of each one's mean: of values from 0 to 1, a group of six
     counts as one of a single value.
     """
     means, named = {}, {}
     for name, of_one in values.items():
-        of_group: dict[Hashable, list[float]] = {}
-        for group, value in zip(groups[name], of_one, strict=True):
-            of_group.setdefault(group, []).append(value)
-        means[name], named[name] = [*map(fmean, of_group.values())], [*of_group]
+        numbers = group_numbers(groups[name])
+        means[name] = (np.bincount(numbers, of_one) / np.bincount(numbers)).tolist()
+        named[name] = [*dict.fromkeys(groups[name])]
     # As of differences: means vary less than shares do, whose interval would be too wide.
     found = mean_difference(means, named)
     ends = None if found.ends is None else (max(0.0, found.ends[0]), min(1.0, found.ends[1]))
@@ -354,7 +351,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [corrected[place] for place in range(len(p_values))]
 
 
-def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:
+def least_interval(rows: Iterable[Values], groups: Sequence[Hashable]) -> Interval | None:
     """The interval of the least of several mean differences over the same items; None for fewer than two
     instructions. It is above 0 only where each of them is, so its lower end is the least of theirs (the
     intersection-union test; Berger 1982); the upper is that of the least one.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from engine.core import VERSION
 from engine.core.errors import Hint
@@ -113,7 +114,7 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     if results is not None and results.one_labels:
         yield results.one_label_sentence
     yield from _verdicts(measures)
-    pairs = [pair for pairs in evaluation.matched.pairs.values() for pair in pairs]
+    pairs = [] if results is None else [*chain.from_iterable(evaluation.matched.pairs.values())]
     flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
     known = [flipped for flipped in flips if flipped is not None]
     if 0 < len(known) < len(flips):
