@@ -5,8 +5,9 @@ judging prints it: scikit-learn is not needed here.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,9 @@ from engine.core.items import (
     labels_beside,
 )
 from engine.core.judgments import AnyJudgment, Judgment
+from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
+from engine.metrics.beyond_chance import Measured, MetLabels, ac1_of, kappa_of, macro_f1_of
 from engine.metrics.intervals import (
     FEW,
     LEAST_GROUPS,
@@ -99,22 +102,6 @@ def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
                 [instructions[judgment.item_id] for judgment in labelled],
             )
     return found
-
-
-def kappa(labels: Labels, other: Labels) -> float | None:
-    """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree:
-    1 - (share that disagrees) / (share that would by chance). As a `tie` agrees with two others, it is the
-    weighted kappa with weight 0 for what agrees and 1 for what does not (Cohen 1960 and 1968).
-    """
-    rows = sorted({*labels, *other}, key=label_name)
-    places = {label: place for place, label in enumerate(rows)}
-    together = np.zeros((len(rows), len(rows)), dtype=np.int64)
-    for one, two in zip(labels, other, strict=True):
-        together[places[one], places[two]] += 1
-    unlike = np.array([[not agree(one, two) for two in rows] for one in rows])
-    by_chance = np.outer(together.sum(axis=0), together.sum(axis=1)) / len(labels)
-    expected = (unlike * by_chance).sum()
-    return float(1 - (unlike * together).sum() / expected) if expected else None
 
 
 def label_name(label: HumanLabel | None) -> str:
@@ -234,16 +221,26 @@ def count_run(results: RunResults) -> list[LabelCounts]:
     ]
 
 
+class LabelQuality(NamedTuple):
+    """Of a label, with intervals over instructions. `precision`: the share of the items with it that are
+    right, `recall`: of those that humans gave it; None where there are none.
+    """
+
+    precision: Estimate | None
+    recall: Estimate | None
+
+
 @dataclass(frozen=True)
 class LabelMeasures(LabelCounts):
     """One criterion over its labelled items: what the labels say by themselves, and how they agree.
     `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label, unscored is wrong,
     with its 95 % `interval`, None for a single instruction. `rival`: the best baseline on the same items,
     named as in Baselines, of equals the first of `baseline_judges`; `lead`: how much more accurate, with its
-    interval. `kappa`: Cohen's, unscored as a label of its own. `macro_f1`: mean over the labels that occur on
-    either side; all ties are one where one gave any of which it said no more. `confusion`: a row for each
-    human label, a column for each predicted one, `tie` where it occurs, the last for unscored. `longer`,
-    `longer_human`: among the preferences for A or B where the lengths differ, the share for the longer
+    interval. `kappa`: Cohen's, `ac1`: Gwet's, unscored as a label of its own. `macro_f1`: mean over the
+    labels that occur on either side; all ties are one where one gave any of which it said no more.
+    `confusion`: a row for each human label, a column for each predicted one, `tie` where it occurs, the last
+    for unscored. `longer`, `longer_human`: among the preferences for A or B where the lengths differ, the
+    share for the longer
     response.
     """
 
@@ -252,8 +249,10 @@ class LabelMeasures(LabelCounts):
     interval: Interval | None
     rival: str
     lead: tuple[float, Interval | None]
-    kappa: float | None
-    macro_f1: float
+    kappa: Measured
+    ac1: Measured
+    macro_f1: Measured
+    by_label: Mapping[HumanLabel, LabelQuality]
     confusion: Mapping[HumanLabel, tuple[int, ...]]
     human: Mapping[HumanLabel, int]
     longer: float | None
@@ -284,7 +283,8 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     right = [float(is_right(pair)) for pair in pairs]
     # Numbers of instructions, not their texts, which would be numbered anew for each interval.
     instructions = group_numbers([pair.item.group for pair in pairs]).tolist()
-    baseline, met = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
+    baseline, counts = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
+    met = MetLabels.of(human, predicted, instructions)
     leads = [np.subtract(right, judge) for judge in baseline.values()]
     different = {lead.tobytes(): lead for lead in leads}.values()
     return LabelMeasures(
@@ -295,10 +295,12 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
         rival=best_baseline(baseline)[0],
         # The rival is chosen by these items; the interval holds that, for it is of the least of all leads.
         lead=(min(float(lead.sum()) for lead in leads) / len(right), least_interval(different, instructions)),
-        kappa=kappa(human, predicted),
-        macro_f1=_macro_f1(human, predicted),
+        kappa=met.measured(kappa_of),
+        ac1=met.measured(ac1_of),
+        macro_f1=_macro_f1(human, predicted, instructions),
+        by_label=_by_label(human, predicted, instructions),
         confusion={
-            label: tuple(met[label, given] for given in (*labels_beside(predicted), None))
+            label: tuple(counts[label, given] for given in (*labels_beside(predicted), None))
             for label in labels_beside(human)
         },
         human=Counter(label for label in human if label is not None),
@@ -321,16 +323,31 @@ def is_right(pair: Pair) -> bool:
     return agree(pair.prediction.preference, pair.gold.label)
 
 
-def _macro_f1(human: Labels, predicted: Labels) -> float:
+def _macro_f1(human: Labels, predicted: Labels, instructions: Sequence[int]) -> Measured:
     """Where either side gave plain ties, every tie is `tie`: nothing else can be right or wrong."""
     as_one = Tie.TIE in (*human, *predicted)
     annotators, judge = (
         [Tie.TIE if agree(label, Tie.TIE) else label for label in labels] if as_one else labels
         for labels in (human, predicted)
     )
-    together = Counter(label for label, other in zip(annotators, judge, strict=True) if label == other)
-    each = Counter([*annotators, *judge])  # 2 / (1/precision + 1/recall) is twice those of both over all
-    return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
+    met = MetLabels.of(annotators, judge, instructions)
+    return met.measured(partial(macro_f1_of, labels=len(labels_beside(HUMAN_LABELS if as_one else ()))), 0.0)
+
+
+def _by_label(
+    human: Labels, predicted: Labels, instructions: Sequence[int]
+) -> Mapping[HumanLabel, LabelQuality]:
+    right = list(map(agree, predicted, human))
+    found = {}
+    for label in labels_beside([*human, *predicted]):
+        shares = []
+        for given in (predicted, human):
+            places = [place for place, each in enumerate(given) if each is label]
+            values = [float(right[place]) for place in places]
+            own = [instructions[place] for place in places]
+            shares.append(Estimate(fmean(values), share_interval(values, own)) if values else None)
+        found[label] = LabelQuality(*shares)
+    return found
 
 
 def _share_for_longer(pairs: Sequence[Pair], labels: Labels) -> float | None:

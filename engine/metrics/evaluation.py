@@ -44,7 +44,18 @@ from engine.metrics.matching import Matched, Pair
 from engine.results.run_results import RunResults
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
-    *("criterion", "items", "accuracy", "instructions", "interval", "rival", "lead", "kappa", "macro_f1"),
+    *(
+        "criterion",
+        "items",
+        "accuracy",
+        "instructions",
+        "interval",
+        "rival",
+        "lead",
+        "kappa",
+        "kappa_interval",
+    ),
+    *("ac1", "ac1_interval", "macro_f1", "macro_f1_interval", "by_label"),
     *("confusion", "unscored", "predicted", "human", "flipped", "in_both_orders", "format_mass"),
     *("longer", "longer_human", "baselines"),
 )
@@ -230,8 +241,19 @@ def _plain(measures: LabelMeasures | ExplanationMeasures) -> dict[str, Any]:
 
 def _label_details(measures: LabelMeasures) -> dict[str, Any]:
     columns = [*(label.value for label in labels_beside(measures.predicted)), UNSCORED]
+    found = {"kappa": measures.kappa, "ac1": measures.ac1, "macro_f1": measures.macro_f1}
     details = {
         **_plain(measures),
+        **{name: each.value for name, each in found.items()},
+        **{f"{name}_interval": each.interval for name, each in found.items()},
+        "by_label": {
+            label.value: {
+                f"{name}{suffix}": value
+                for name, each in quality._asdict().items()
+                for suffix, value in (("", each and each.value), ("_interval", each and each.ends))
+            }
+            for label, quality in measures.by_label.items()
+        },
         "confusion": {
             human.value: dict(zip(columns, row, strict=True)) for human, row in measures.confusion.items()
         },
@@ -316,7 +338,7 @@ class SliceMeasures:
     @property
     def kappa(self) -> float | None:
         """The mean kappa over the criteria where there is one; none where everybody gives one label."""
-        return mean([found.kappa for found in self.measures.values() if found.kappa is not None])
+        return mean([value for found in self.measures.values() if (value := found.kappa.value) is not None])
 
     @property
     def ties(self) -> float | None:
@@ -347,7 +369,12 @@ class SliceMeasures:
         measured = ("accuracy", "interval", "kappa")
         own = ("items", "labelled", "few", *measured, "ties", "human_ties", "flipped")
         criteria = {
-            name: {"labels": found.items, **{each: getattr(found, each) for each in measured}}
+            name: {
+                "labels": found.items,
+                "accuracy": found.accuracy,
+                "interval": found.interval,
+                "kappa": found.kappa.value,
+            }
             for name, found in self.measures.items()
         }
         more = {"in_both_orders": list(self.in_both_orders), "criteria": criteria}

@@ -174,7 +174,7 @@ class OverInstructions:
         """How many independent values of 0 or 1 a share is as sure as, with Student's t over instructions."""
         if self.values <= 1:
             return 1.0
-        return self._worth() * (float(_t(self.values - 1) / _t(self._freedom))) ** 2
+        return self._worth() * (float(quantile_of_t(self.values - 1) / quantile_of_t(self._freedom))) ** 2
 
     def _worth(self) -> float:
         """Of how many independent values of 0 or 1 a mean is as sure as this one."""
@@ -192,7 +192,7 @@ class OverInstructions:
 
     def difference_interval(self) -> Interval:
         """Of a mean of differences from -1 to 1: Student's t over instructions."""
-        half = self._error * float(_t(self._freedom))
+        half = self._error * float(quantile_of_t(self._freedom))
         return Interval(max(self.mean - half, -1.0), min(self.mean + half, 1.0))
 
     def score_interval(self) -> Interval:
@@ -209,7 +209,7 @@ class OverInstructions:
         # misses the mean in 5 % at most, both together in 5.4 %. Intervals by betting (Waudby-Smith and
         # Ramdas 2024) hold in any world, and are wider by a third to one half. Simulated:
         # `bench/coverage/intervals.py`.
-        t = float(_t(self._freedom))
+        t = float(quantile_of_t(self._freedom))
         (low, below), (high, above) = self._with_one_more(least), self._with_one_more(most)
         lowest = min(least if floor is None else floor, self.mean)
         return Interval(max(low - t * below, lowest), min(high + t * above, max(most, self.mean)))
@@ -231,7 +231,7 @@ class OverInstructions:
         return self._around(self._variance + count / (count - 1) * float(np.max(self.pulls**2)))
 
     def _around(self, variance: float) -> Interval | None:
-        half = float(_t(self._freedom) * np.sqrt(variance))
+        half = float(quantile_of_t(self._freedom) * np.sqrt(variance))
         return Interval(self.mean - half, self.mean + half) if half > 0 else None
 
     @property
@@ -245,7 +245,7 @@ class OverInstructions:
         """
         # So many items more that went one way vary by themselves, as shares do: the error of a difference
         # that is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
-        times = float(_t(self._freedom, 1 - _TAIL / tests) + _t(self._freedom, _FOUND))
+        times = float(quantile_of_t(self._freedom, 1 - _TAIL / tests) + quantile_of_t(self._freedom, _FOUND))
         # The positive root of x^2 = times^2 (error^2 + x (1 - x) / whole).
         own = times**2 / self._whole
         root = np.sqrt(own**2 + 4 * (1 + own) * (times * self._error) ** 2)
@@ -363,7 +363,7 @@ def least_interval(rows: Iterable[Values], groups: Sequence[Hashable]) -> Interv
     return Interval(min(ends.low for _, ends in known), min(known)[1].high)
 
 
-def _t(freedom: float, chance: float = 1 - _TAIL) -> FloatArray:
+def quantile_of_t(freedom: float, chance: float = 1 - _TAIL) -> FloatArray:
     from scipy.special import stdtrit  # noqa: PLC0415
 
     return np.asarray(stdtrit(freedom, chance))

@@ -48,9 +48,9 @@ _AMONG = (
         "Cohen's kappa, agreement beyond chance: the mean over all pairs of annotators, on the items"
         " that both labelled."
     ),
-    Column("alpha", "alpha", Kind.NUMBER).means(
-        "Krippendorff's alpha over all annotators, also if they labelled different items. 0 is chance, 1"
-        " is perfect agreement."
+    Column("alpha", "alpha", Kind.MEASURE).means(
+        "Krippendorff's alpha over all annotators, also if they labelled different items, with its 95 %"
+        " interval over instructions. 0 is chance, 1 is perfect agreement."
     ),
 )
 _FIRST_KIND = next(iter(Annotators))
@@ -204,7 +204,7 @@ def against_others_table(agreement: AnnotatorAgreement) -> Table:
 
 def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
     rows: list[Row] = [
-        [_named(found.criterion), found.annotators, *cells(found, _AMONG[2:])]
+        [*(_named(found.criterion), found.annotators), *cells(found, _AMONG[2:-1]), found.alpha.estimate]
         for found in agreement.among.values()
     ]
     behind = [
@@ -230,7 +230,7 @@ def among_in_words(agreement: AnnotatorAgreement) -> list[str]:
     said = []
     for found in agreement.among.values():
         if found.criterion is not None:
-            alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
+            alpha = "" if found.alpha.value is None else f" (Krippendorff's alpha {found.alpha.value:.2f})"
             said.append(
                 f"{words(found.criterion).capitalize()}: of {found.annotators:,} annotators, two give the"
                 f" same label to {_in_words(found.equal)} of the items that both labelled{alpha}."

@@ -15,7 +15,7 @@ from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.explanations import ExplanationMeasures
 from engine.metrics.matching import System
 from engine.report import columns, methods
-from engine.report.accuracy import BASELINE, accuracy_section, label_section
+from engine.report.accuracy import BASELINE, accuracy_section, beyond_chance_section, label_section
 from engine.report.annotators import annotator_sections
 from engine.report.run import labels_given_section, method_sections
 from engine.report.trust import methods_of_kept
@@ -55,6 +55,7 @@ def evaluation_sheet(
         _in_short_section(system, [*matched.left_out, *matched.caveats], in_short(evaluation), word),
         accuracy_section(evaluation),
         label_section(evaluation),
+        beyond_chance_section(evaluation),
         *method_sections(system.results, matched.dataset),
         *annotator_sections(evaluation.annotators),
         *([explanation_section(evaluation)] if evaluation.explanations else ()),

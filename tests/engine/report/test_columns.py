@@ -87,6 +87,8 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
     yield accuracy.accuracy_table, evaluated
     yield accuracy.label_table, evaluated
+    yield accuracy.beyond_chance_table, evaluated
+    yield accuracy.by_label_table, evaluated
     yield accuracy.given_table, evaluated
     yield evaluation.explanation_table, evaluated
     yield accuracy.confusion_table, evaluated.labels["safety"]
