@@ -19,11 +19,10 @@ from engine.metrics.intervals import FEW, LEAST_GROUPS
 from engine.ranking.bradley_terry import (
     DRAWS,
     BradleyTerryScores,
-    Tallies,
+    Meetings,
     bootstrapped,
     expected_score,
     fitted,
-    pairs_met,
     sums_by_instruction,
     tallies_of,
     won_by_lower,
@@ -419,20 +418,20 @@ def _strengths(
     of_both = (won_by_lower(annotators), won_by_lower(judge)), (annotators.ties, judge.ties)
     for said, judged in of_both:
         columns += [np.where(known, said - weight * judged, 0.0), np.where(known, 0.0, weight * judged)]
-    sums = sums_by_instruction(judge, columns)
-    first, second = pairs_met(judge)
+    by_instruction = sums_by_instruction(judge, columns)
     size = float(known.sum())  # as many comparisons as there are labels
 
-    def tallied(weights: FloatArray) -> Tallies:
-        here, there, *drawn = (np.asarray(weights @ each) for each in sums)
+    def sums(weights: FloatArray) -> FloatArray:
+        here, there, *drawn = by_instruction(weights)
         inside, outside = (np.maximum(each.sum(axis=1, keepdims=True), 1.0) / size for each in (here, there))
         comparisons = (1 - weight) * here / inside + weight * there / outside
         won, tied = (drawn[part] / inside + drawn[part + 1] / outside for part in (0, 2))
-        return Tallies(len(annotators.names), first, second, comparisons, won, tied)
+        return np.stack([comparisons, won, tied])
 
     count = int(judge.instructions.max()) + 1
     # On how many instructions labels say anything of a candidate, on average.
     labelled = annotators.at(known)
     of_each = [labelled.of(place)[0] for place in range(len(labelled.names))]
     worth = float(np.mean([len(np.unique(labelled.instructions[places])) for places in of_each]))
-    return bootstrapped(annotators.names, tallied, count, worth, seed=seed, draws=draws, cancel=cancel)
+    met = Meetings.of(judge)
+    return bootstrapped(annotators.names, met, sums, count, worth, seed=seed, draws=draws, cancel=cancel)

@@ -45,7 +45,7 @@ def test_the_fit_is_the_largest_likelihood_with_ties() -> None:
     fit = fitted(tallies)
 
     def likelihood(at: np.ndarray) -> float:
-        half = (at[tallies.first] - at[tallies.second]) / 2
+        half = (at[tallies.met.first] - at[tallies.met.second]) / 2
         whole = np.log(np.exp(half) + np.exp(-half) + at[-1])
         won, tied, count = tallies.won[0], tallies.tied[0], tallies.comparisons[0]
         return float(np.sum((won - count / 2) * 2 * half + tied * np.log(at[-1]) - count * whole))
