@@ -56,7 +56,7 @@ class Meetings:
 
     @classmethod
     def of(cls, comparisons: PairComparisons) -> "Meetings":
-        keys = np.unique(_pair_keys(comparisons))
+        keys = np.unique(comparisons.pair_keys)
         return cls(len(comparisons.names), *np.divmod(keys, len(comparisons.names)))
 
     @cached_property
@@ -371,7 +371,7 @@ def sums_by_instruction(
     (items,), by how often each instruction counts, (draws, instructions): (columns, draws, pairs).
     """
     _, rows = np.unique(comparisons.instructions, return_inverse=True)
-    _, places = np.unique(_pair_keys(comparisons), return_inverse=True)
+    _, places = np.unique(comparisons.pair_keys, return_inverse=True)
     shape = (int(rows.max(initial=-1)) + 1, int(places.max(initial=-1)) + 1)
     of_each = [sparse.coo_array((column, (rows, places)), shape=shape).tocsr() for column in columns]
     together = sparse.hstack(of_each, format="csr")
@@ -390,12 +390,6 @@ def won_by_lower(comparisons: PairComparisons) -> FloatArray:
         comparisons.first > comparisons.second, 1 - comparisons.scores, comparisons.scores
     )
     return won
-
-
-def _pair_keys(comparisons: PairComparisons) -> IntArray:
-    """A number for each pair of candidates, whichever stood first: shape (items,)."""
-    sides = np.sort(np.stack([comparisons.first, comparisons.second]), axis=0)
-    return np.asarray(sides[0] * len(comparisons.names) + sides[1])
 
 
 def _with_unseen(drawn: Tallies, random: np.random.Generator) -> Tallies:

@@ -1,9 +1,9 @@
 """How often each candidate won, ties counting half, the ranking that follows, its caveats, and its JSON."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from engine.core.errors import SetupError
 from engine.core.events import CancelToken, MeasureProgress
 from engine.core.formatting import counted, listed, percent, short_name
 from engine.core.items import HUMAN_LABELS, Preference, Tie
-from engine.core.numeric import FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry
@@ -63,36 +63,54 @@ class WinRates:
     pairs: dict[tuple[str, str], WinRate]
 
     @cached_property
-    def cycles(self) -> list[tuple[str, str, str]]:
-        """Three candidates that each won more than half against the next, in a ring; the sure ones first."""
-        beats = {pair for pair, met in self.pairs.items() if met.rate.value > 0.5}
-        found = [
-            (one, two, three)
-            for trio in combinations(self.candidates, 3)
-            for one, two, three in (trio, (trio[0], trio[2], trio[1]))
-            if {(one, two), (two, three), (three, one)} <= beats
-        ]
-        return sorted(found, key=lambda cycle: not self.is_sure(cycle))
+    def cycles(self) -> "Cycles":
+        """Three candidates that each won more than half against the next, in a ring."""
+        return self._cycles({pair for pair, met in self.pairs.items() if met.rate.value > 0.5})
 
-    def is_sure(self, cycle: Sequence[str]) -> bool:
-        """Whether no comparison of a cycle can be chance alone."""
-        after = [*cycle[1:], cycle[0]]
-        return all(self.pairs[pair].is_significantly > 0 for pair in zip(cycle, after, strict=True))
+    @cached_property
+    def sure_cycles(self) -> "Cycles":
+        """Those of which no comparison can be chance alone."""
+        return self._cycles({pair for pair, met in self.pairs.items() if met.is_significantly > 0})
+
+    def _cycles(self, won: Collection[tuple[str, str]]) -> "Cycles":
+        names = [*self.candidates]
+        place = {name: number for number, name in enumerate(names)}
+        beats = np.zeros((len(names), len(names)), np.bool_)
+        for one, other in won:
+            beats[place[one], place[other]] = True
+        return Cycles(names, beats)
+
+
+@dataclass(frozen=True, eq=False)
+class Cycles:
+    """Rings of three of candidates, by who `beats` whom: (candidates, candidates)."""
+
+    names: Sequence[str]
+    beats: BoolArray
+
+    def __len__(self) -> int:
+        beats = self.beats.astype(np.float64)
+        return round(float(np.sum((beats @ beats) * beats.T)) / 3)
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        for one, won in enumerate(self.beats if len(self) else ()):
+            lost = self.beats[:, one]
+            onwards = won[:, None] & self.beats & lost
+            for two, three in np.argwhere(np.triu(onwards | onwards.T)[one:, one:]) + one:
+                ring = (one, two, three) if onwards[two, three] else (one, three, two)
+                yield self.names[ring[0]], self.names[ring[1]], self.names[ring[2]]
 
 
 def win_rates(comparisons: PairComparisons) -> WinRates:
     """Of all candidates of which something was said."""
     candidates: dict[str, WinRate] = {}
     met: dict[tuple[int, int], WinRate] = {}
-    for number, name in enumerate(comparisons.names):
-        places, won = comparisons.of(number)
+    for number, (name, places) in enumerate(zip(comparisons.names, comparisons.of, strict=True)):
         if len(places):
-            candidates[name] = _rate(comparisons, places, won)
-        for other in range(number + 1, len(comparisons.names)):
-            against = (comparisons.first[places] == other) | (comparisons.second[places] == other)
-            if against.any():
-                found = _rate(comparisons, places[against], won[against])
-                met[number, other], met[other, number] = found, found.turned()
+            candidates[name] = _rate(comparisons, places, comparisons.won(number, places))
+    for (one, other), places in comparisons.between.items():
+        found = _rate(comparisons, places, comparisons.won(one, places))
+        met[one, other], met[other, one] = found, found.turned()
     names = comparisons.names
     return WinRates(candidates, {(names[one], names[other]): met[one, other] for one, other in sorted(met)})
 
@@ -115,7 +133,7 @@ def _estimate(
     comparisons: PairComparisons, places: IntArray, won: FloatArray
 ) -> tuple[Estimate, float | None]:
     """The mean with its interval, and its standard error."""
-    found = OverInstructions.of_one(won.tolist(), comparisons.instructions[places].tolist())
+    found = OverInstructions.of_one(won, comparisons.instructions[places])
     if found is None:
         return Estimate(float(won.mean())), None
     return Estimate(found.mean, found.share_interval()), found.standard_error
@@ -174,12 +192,14 @@ class Ranking:
             )
 
     def _cycles(self) -> Iterator[str]:
-        cycles = self.rates.cycles
+        cycles, certain = self.rates.cycles, self.rates.sure_cycles
         if not cycles:
             return
-        rings = ([*cycle, cycle[0]] for cycle in cycles[:_MOST_CYCLES])
+        first = [*islice(certain, _MOST_CYCLES)]
+        named = islice(chain(first, (cycle for cycle in cycles if cycle not in first)), _MOST_CYCLES)
+        rings = ([*cycle, cycle[0]] for cycle in named)
         shown = "; ".join(" over ".join(map(short_name, ring)) for ring in rings)
-        sure = sum(map(self.rates.is_sure, cycles))
+        sure = len(certain)
         chance = "None is significant: such cycles occur by chance."
         if sure:
             chance = f"In {sure:,} of {len(cycles):,} each pair is significant (uncorrected): then no single"

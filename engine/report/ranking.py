@@ -171,17 +171,16 @@ def candidate_table(ranking: Ranking) -> Table:
         _COMPARISONS,
         _INSTRUCTIONS,
     ]
+    letters: dict[str, list[str]] = {name: [] for name in ranking.order}
+    for place, group in enumerate(found.groups if found else ()):
+        for name in group:
+            letters[name].append(_LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS)))
     rows: list[Row] = []
     for name in ranking.order:
         row: list[Any] = [name]
         rate = rates[name]
         if found:
-            letters = [
-                _LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS))
-                for place, group in enumerate(found.groups)
-                if name in group
-            ]
-            row += [rank_in_words(found.ranks[name]), " ".join(letters), found.scores[name]]
+            row += [rank_in_words(found.ranks[name]), " ".join(letters[name]), found.scores[name]]
         row.append(rate.rate)
         if lengths and lengths.rates:
             even = lengths.rates.get(name)
@@ -194,11 +193,11 @@ def candidate_table(ranking: Ranking) -> Table:
 
 def items_behind(ranking: Ranking, name: str, other: str | None = None) -> ItemsBehind:
     """The labelled items with a response of a candidate; with those of an `other` one, both."""
-    comparisons = ranking.comparisons
-    places, _ = comparisons.of(comparisons.names.index(name))
+    comparisons, place = ranking.comparisons, ranking.comparisons.names.index
+    places = comparisons.of[place(name)]
     if other is not None:
-        number = comparisons.names.index(other)
-        places = places[(comparisons.first[places] == number) | (comparisons.second[places] == number)]
+        low, high = sorted((place(name), place(other)))
+        places = comparisons.between[low, high]
     written = (
         f"with a response of {short_name(name)}"
         if other is None
