@@ -322,8 +322,9 @@ def bootstrapped(
     fit = fitted(Tallies(met, sums(np.ones((1, count)))))
     random = np.random.default_rng(seed)
     of_draws, plain = [], []
-    for done in range(0, draws, _AT_ONCE):
-        weights = _weights(random, count, min(_AT_ONCE, draws - done))
+    at_once = max(1, min(_AT_ONCE, 2 * _MOST_NUMBERS // len(met.first)))
+    for done in range(0, draws, at_once):
+        weights = _weights(random, count, min(at_once, draws - done))
         drawn = Tallies(met, np.concatenate([sums(some) for some in weights], axis=1))
         for with_unseen, part in zip(_with_unseen(drawn, random).parts(), drawn.parts(), strict=True):
             if cancel is not None:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.core.column_map import CANDIDATES, OUTPUTS
-from engine.core.errors import Hint, HintPart, SetupError, Step
+from engine.core.errors import DoubtfulCandidates, Hint, HintPart, SetupError, Step
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Gold, HumanLabel, Preference, Tie, written_label
 from engine.core.judgments import JudgmentKey
@@ -143,6 +143,31 @@ def unnamed(dataset: Dataset, *first: HintPart) -> SetupError:
         f"{dataset.name} does not name the models that wrote its responses.",
         Hint(*first, Step.NAME_CANDIDATES, ". Is there one file per model? ", Step.MAKE_PAIRS),
     )
+
+
+_MOST_CANDIDATES = 2000
+"""Scores, groups and tables of more take hours and gigabytes: all pairs are compared with each other."""
+_MANY, _SELDOM, _NEARLY_ALL = 20, 2, 0.9
+
+
+def check_candidates(comparisons: PairComparisons, many: bool) -> None:
+    """SetupError where there are too many candidates to rank, or, unless `many` are meant, nearly all of more
+    than 20 are in one or two items.
+    """
+    names, items = len(comparisons.names), len(comparisons)
+    if names > _MOST_CANDIDATES:
+        raise SetupError(
+            f"{names:,} different candidates are named in {items:,} items: at most {_MOST_CANDIDATES:,} can"
+            " be ranked.",
+            Hint(Step.NAME_CANDIDATES, "."),
+        )
+    met = np.bincount(np.concatenate([comparisons.first, comparisons.second]), minlength=names)
+    if not many and names > _MANY and np.mean(met <= _SELDOM) > _NEARLY_ALL:
+        raise DoubtfulCandidates(
+            f"{names:,} different candidates are named in {items:,} items, nearly all of them in one or two:"
+            f" {' and '.join(CANDIDATES)} look like ids, not like names of models.",
+            Hint(Step.NAME_CANDIDATES, ". If these are models: ", Step.RANK_ALL),
+        )
 
 
 def comparisons_of(dataset: Dataset, said: FloatArray | None = None) -> PairComparisons:

@@ -333,6 +333,8 @@ def correct(
     }
     pairs: dict[tuple[str, str], Corrected] = {}
     for (one, other), places in judge.between.items():
+        if cancel is not None:
+            cancel.raise_if_requested()
         found = _of(annotators, judge, lacking, one, places)
         if found is not None:
             names = judge.names[one], judge.names[other]

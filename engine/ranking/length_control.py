@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, stdtrit
 
+from engine.core.events import CancelToken
 from engine.core.numeric import FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions, share
@@ -41,17 +42,20 @@ class LengthControl:
     longer_won: Estimate
 
 
-def length_control(comparisons: PairComparisons) -> LengthControl | None:
-    """Of labelled comparisons; None for fewer than FEW instructions, and where all lengths are the same."""
+def length_control(comparisons: PairComparisons, cancel: CancelToken | None = None) -> LengthControl | None:
+    """Of labelled comparisons; None for fewer than FEW instructions, and where all lengths are the same.
+    Cancelled.
+    """
     known = comparisons.at(comparisons.known)
     differences = known.lengths[:, 0] - known.lengths[:, 1]
     groups = len(np.unique(known.instructions))
     if groups < FEW or not differences.any():
         return None
     model = _Model(known, np.tanh(differences / np.sqrt(np.mean(differences**2))))
-    at = model.fitted()
+    cancel = cancel or CancelToken()
+    at = model.fitted(cancel)
     half = float(stdtrit(groups - 1, 1 - _TAIL))
-    error, rates = model.measured(at)
+    error, rates = model.measured(at, cancel)
     effect = float(at.shared[-1])
     places = np.flatnonzero(differences)
     won = np.where(differences > 0, known.scores, 1 - known.scores)[places]
@@ -106,10 +110,11 @@ class _Model:
         of_each = np.ones(len(weights)), (self._groups, np.arange(len(weights)))
         return sparse.coo_array(of_each, shape=(self._count, len(weights))).tocsr() @ self._columns(weights)
 
-    def fitted(self) -> _Parameters:
+    def fitted(self, cancel: CancelToken) -> _Parameters:
         """The largest penalised likelihood, by Newton's method."""
         at = _Parameters(np.zeros(len(self._known.names) + 1), np.zeros(self._count))
         for _ in range(_MOST_STEPS):
+            cancel.raise_if_requested()
             miss = self._known.scores - expit(self._odds(at))
             bend, mixed, own = self._bends(at)
             slope = self._columns(miss).sum(axis=0) - _RIDGE * len(miss) * at.shared
@@ -137,7 +142,7 @@ class _Model:
         mixed = self._sums_of_columns(weights * self._sides)
         return bend - (mixed.T @ (mixed / own[:, None])).toarray(), mixed, own
 
-    def measured(self, at: _Parameters) -> tuple[float, dict[str, Estimate]]:
+    def measured(self, at: _Parameters, cancel: CancelToken) -> tuple[float, dict[str, Estimate]]:
         """The standard error of the effect of length; by name what each candidate of these comparisons would
         win at equal length in its own.
         """
@@ -151,6 +156,7 @@ class _Model:
         columns = self._columns(np.ones(len(known)), np.zeros(len(known)))
         rates: dict[str, Estimate] = {}
         for candidate, name in enumerate(known.names):
+            cancel.raise_if_requested()
             places = known.of[candidate]
             if not len(places):
                 continue

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from engine.core.errors import SetupError
-from engine.core.events import CancelToken, MeasureProgress
+from engine.core.events import CancelToken, MeasureProgress, Preparing
 from engine.core.formatting import counted, listed, percent, short_name
 from engine.core.items import HUMAN_LABELS, Preference, Tie
 from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry
-from engine.ranking.comparisons import PairComparisons, left_out_in_words
+from engine.ranking.comparisons import PairComparisons, check_candidates, left_out_in_words
 from engine.ranking.correction import Corrected
 from engine.ranking.labelled_part import RankedByLabels
 from engine.ranking.length_control import LengthControl, length_control
@@ -101,18 +101,30 @@ class Cycles:
                 yield self.names[ring[0]], self.names[ring[1]], self.names[ring[2]]
 
 
-def win_rates(comparisons: PairComparisons) -> WinRates:
-    """Of all candidates of which something was said."""
+def win_rates(
+    comparisons: PairComparisons, cancel: CancelToken | None = None
+) -> Generator[MeasureProgress, None, WinRates]:
+    """Of all candidates of which something was said; of many pairs it tells how far it is. Cancelled."""
     candidates: dict[str, WinRate] = {}
     met: dict[tuple[int, int], WinRate] = {}
     for number, (name, places) in enumerate(zip(comparisons.names, comparisons.of, strict=True)):
         if len(places):
             candidates[name] = _rate(comparisons, places, comparisons.won(number, places))
-    for (one, other), places in comparisons.between.items():
+    pairs = len(comparisons.between)
+    for done, ((one, other), places) in enumerate(comparisons.between.items()):
+        if done % _PAIRS_AT_ONCE == 0 and cancel is not None:
+            cancel.raise_if_requested()
+        if done % _PAIRS_AT_ONCE == 0 and pairs > _MANY_PAIRS:
+            yield MeasureProgress(done, pairs)
         found = _rate(comparisons, places, comparisons.won(one, places))
         met[one, other], met[other, one] = found, found.turned()
     names = comparisons.names
+    if pairs > _MANY_PAIRS:
+        yield MeasureProgress(pairs, pairs)
     return WinRates(candidates, {(names[one], names[other]): met[one, other] for one, other in sorted(met)})
+
+
+_MANY_PAIRS, _PAIRS_AT_ONCE = 10_000, 1000  # of a thousand a tenth of a second
 
 
 def _rate(comparisons: PairComparisons, places: IntArray, won: FloatArray) -> WinRate:
@@ -239,21 +251,30 @@ def _named(names: Sequence[str]) -> str:
 
 
 def rank(
-    comparisons: PairComparisons, seed: int = DEFAULT_SEED, cancel: CancelToken | None = None
-) -> Generator[MeasureProgress, None, Ranking]:
-    """`seed`: of the bootstrap; tells its draws. SetupError where no item has a label; Cancelled."""
+    comparisons: PairComparisons,
+    seed: int = DEFAULT_SEED,
+    cancel: CancelToken | None = None,
+    *,
+    many_candidates: bool = False,
+) -> Generator[MeasureProgress | Preparing, None, Ranking]:
+    """`seed`: of the bootstrap; tells its draws, and what comes before. SetupError where no item has a label,
+    and, unless `many_candidates` are meant, what `check_candidates` raises; Cancelled.
+    """
     known = comparisons.labelled
     if not len(known):
         raise SetupError(
             "No item with two candidates has a label here.", "Choose another criterion, or label items first."
         )
-    rates = win_rates(comparisons)
+    check_candidates(comparisons, many_candidates)
+    yield Preparing("win rates of pairs")
+    rates = yield from win_rates(comparisons, cancel)
+    yield Preparing("bootstrap")
     enough = len(np.unique(known.instructions)) >= FEW and len(known.components) == 1
     found = (yield from bradley_terry(known, seed, cancel=cancel)) if enough else None
     # Half a tie: one half where places decide nothing.
     scored = np.flatnonzero(comparisons.known)
     place = _estimate(comparisons, scored, comparisons.scores[scored])[0]
-    return Ranking(comparisons, rates, found, length_control(comparisons), place)
+    return Ranking(comparisons, rates, found, length_control(comparisons, cancel), place)
 
 
 def ranking_json(

@@ -73,7 +73,7 @@ def test_candidates_are_mapped_and_follow_the_chosen_response(tmp_path: Path) ->
     text = "".join(["id\tinstruction\tchosen\trejected\tbest\tworst\n", *rows])
     same = {name: name for name in ("instruction", "chosen", "rejected")}
     columns = ColumnMap.of({**same, "candidate_a": "best", "candidate_b": "worst"})
-    rates = win_rates(found := opened(tmp_path, text, columns)).candidates
+    rates = followed(win_rates(found := opened(tmp_path, text, columns)), id).candidates
     assert len(set(found.first.tolist())) == 2
     assert rates["winner"].rate.value == 1.0
     alone = ColumnMap.of({**columns.source_of, "candidate_b": ""})
@@ -85,7 +85,7 @@ def test_win_rates_count_a_tie_half_and_name_its_kinds() -> None:
     of = comparisons(
         [("x", "y", A), ("y", "x", A), ("x", "y", GOOD), ("y", "x", BAD), ("x", "y", Tie.TIE), ("x", "z", B)]
     )
-    rates = win_rates(of)
+    rates = followed(win_rates(of), id)
     x = rates.candidates["x"]
     assert x.rate.value == pytest.approx((1 + 0 + 0.5 + 0.5 + 0.5 + 0) / 6)
     assert (x.good_ties, x.bad_ties, x.other_ties) == pytest.approx((1 / 6, 1 / 6, 1 / 6))
@@ -113,7 +113,7 @@ def test_a_candidate_of_which_nothing_was_said_is_left_out_and_parts_nobody() ->
 
 
 def test_what_one_wins_of_another_is_what_the_other_loses() -> None:
-    pairs = win_rates(davidson_comparisons([0.8, 0.0, -0.8], 90, seed=3)).pairs
+    pairs = followed(win_rates(davidson_comparisons([0.8, 0.0, -0.8], 90, seed=3)), id).pairs
     assert list(pairs) == sorted(pairs)
     for (one, other), met in pairs.items():
         turned = pairs[other, one]
@@ -163,7 +163,7 @@ def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -
     of = comparisons([("x", "y", label) for label in labels], lengths=lengths)
     found = length_control(of)
     assert found is not None
-    assert win_rates(of).candidates["x"].rate.value > 0.7
+    assert followed(win_rates(of), id).candidates["x"].rate.value > 0.7
     ends = found.rates["x"].ends
     assert ends is not None
     assert ends[0] < 0.5 < ends[1]
