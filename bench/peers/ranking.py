@@ -2,10 +2,11 @@
 
     python -m bench.peers.ranking [--arena PYTHON] [--only PART]
 
-PYTHON is that of an environment of its own, in which arena-rank 0.1.1 is installed: it fits Bradley-Terry scores
-with the intervals that it gives by default, of the same JSON Lines file. `rank` draws a thousand bootstrap
-samples of instructions, and has win rates, pairs and length control beside. Each is a process; they take turns,
-and a ratio is of processor times, for others may use the computer. Labels are drawn as Davidson's model says.
+PYTHON is that of an environment of its own, in which arena-rank 0.1.1 is installed. It fits Bradley-Terry
+scores, with the intervals that it gives by default, to the same JSON Lines file. `rank` draws a thousand
+bootstrap samples of instructions, and has win rates, pairs and length control beside. Each is a process; they
+take turns, and a ratio is of processor times, for others may use the computer. Labels are drawn as Davidson's
+model says.
 """
 
 import argparse
@@ -40,27 +41,7 @@ pairs = PairDataset.from_pandas(
 )
 print(BradleyTerry(len(pairs.competitors)).compute_ratings_and_cis(pairs))
 """
-_WORDS = [
-    "it",
-    "is",
-    "a",
-    "long",
-    "answer",
-    "about",
-    "the",
-    "light",
-    "of",
-    "seven",
-    "stars,",
-    "of",
-    "which",
-    "most",
-    "are",
-    "far",
-    "away",
-    "from",
-    "us",
-]
+_WORDS = ("light", "of", "seven", "stars", "that", "are", "far", "away", "from", "us", "and", "old") * 3
 _LABELS = ("A", "B", "both_good", "both_bad")
 _TIE = 0.5
 
@@ -169,7 +150,7 @@ def _write(path: Path, pairs: IntArray, instructions: int, labelled: float = 1.0
     has_label = random.random(len(half)) < labelled
     with path.open("w", encoding="utf-8") as file:
         for number, (one, other) in enumerate(pairs.tolist()):
-            texts = [" ".join((_WORDS * 2)[: lengths[number, side]]) for side in (0, 1)]
+            texts = [" ".join(_WORDS[: lengths[number, side]]) for side in (0, 1)]
             item = {
                 "id": f"i{number}",
                 "instruction": f"Question {numbers[number]}: what is it?",

@@ -110,13 +110,16 @@ class Tallies:
     def tied(self) -> FloatArray:
         return self.sums[2]
 
+    def of_draws(self, draws: slice | BoolArray) -> "Tallies":
+        return replace(self, sums=self.sums[:, draws])
+
     def parts(self) -> "Iterator[Tallies]":
         """Some draws at a time, as many as a few ten megabytes hold."""
         width = self.met.candidates if self.met.band is None else self.met.band + 1
         of_one = self.met.candidates * width + 8 * self.sums.shape[2]
         size = max(1, _MOST_NUMBERS // of_one)
         for start in range(0, self.sums.shape[1], size):
-            yield replace(self, sums=self.sums[:, start : start + size])
+            yield self.of_draws(slice(start, start + size))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,32 +182,42 @@ class BradleyTerryScores:
         return self.told_apart(_LEVEL)
 
     def told_apart(self, level: float) -> BoolArray:
-        """The same with another chance (0 to 1) that any of all comparisons is wrong (Holm 1979)."""
-        places, chances = self._chances
+        """The same with another chance (5 % at most) that any of all comparisons is wrong (Holm 1979)."""
+        rows, columns, chances, pairs = self._chances
         order = np.argsort(chances, kind="stable")
-        refused = chances[order] > level / np.arange(len(order), 0, -1)
+        refused = chances[order] > level / (pairs - np.arange(len(order)))
         certain = order[: int(np.argmax(refused)) if refused.any() else len(order)]
         told: BoolArray = np.zeros((len(self.names), len(self.names)), dtype=np.bool_)
-        told[places[0][certain], places[1][certain]] = True
+        told[rows[certain], columns[certain]] = True
         return told
 
     @cached_property
-    def _chances(self) -> tuple[tuple[IntArray, IntArray], FloatArray]:
-        """The places of each pair, the stronger one first; two-sided, the chance that their difference is
-        none, from its draws: (pairs,).
+    def _chances(self) -> tuple[IntArray, IntArray, FloatArray, int]:
+        """The places of pairs, the stronger one first; two-sided, the chance that their difference is none,
+        from its draws, each (pairs,): of those that may differ significantly. Of how many pairs in all.
         """
-        from scipy.special import stdtr  # noqa: PLC0415
+        from scipy.special import stdtr, stdtrit  # noqa: PLC0415
 
         fit = self.fit.bradley_terry[0]
-        weaker = [np.flatnonzero(one > fit) for one in fit]
         drawn = np.ascontiguousarray(self.draws.bradley_terry.T)
-        found = [_median_and_spread(drawn[row] - drawn[others]) for row, others in enumerate(weaker)]
-        middle, spread = np.concatenate(found, axis=1)
-        rows, columns = np.repeat(np.arange(len(fit)), [*map(len, weaker)]), np.concatenate(weaker)
+        # With this many draws on the other side of 0, each as far from the median as it or further, nothing
+        # is significant: of a thousand candidates nearly all pairs are seen to be open at once.
+        most = len(drawn[0]) / 2 / (self._wider * float(stdtrit(self._freedom, _LEVEL / 2))) ** 2
+        pairs, places, found = 0, [np.zeros((2, 0), np.int64)], [np.zeros((2, 0))]
+        for row, score in enumerate(fit):
+            weaker = np.flatnonzero(score > fit)
+            pairs += len(weaker)
+            losses = np.count_nonzero(drawn[weaker] >= drawn[row], axis=1)
+            wins = np.count_nonzero(drawn[weaker] <= drawn[row], axis=1)
+            weaker = weaker[np.minimum(losses, wins) <= most]
+            places.append(np.stack([np.full(len(weaker), row), weaker]))
+            found.append(_median_and_spread(drawn[row] - drawn[weaker]))
+        (rows, columns), (middle, spread) = np.concatenate(places, axis=1), np.concatenate(found, axis=1)
         varies = spread > 0
         distance = np.divide(-np.abs(middle), self._wider * spread, where=varies, out=np.zeros_like(middle))
         # By Student's t: a thousand draws cannot show what is rarer than one in a thousand.
-        return (rows, columns), np.where(varies, 2 * stdtr(self._freedom, distance), 1.0)
+        chances = np.where(varies, 2 * stdtr(self._freedom, distance), 1.0)
+        return rows, columns, chances, pairs
 
     @property
     def _freedom(self) -> float:
@@ -416,11 +429,18 @@ def fitted(tallies: Tallies, start: BradleyTerryFit | None = None) -> BradleyTer
     for _ in range(_MOST_STEPS):
         step = model.step(here)
         here = model.climbed(here, step)
-        if float(np.abs(step).max()) < _LAST_STEP:
+        moving = np.abs(step).max(axis=0) >= _LAST_STEP
+        if 2 * np.count_nonzero(moving) <= len(moving):
             break
+    else:
+        moving = np.zeros(0, np.bool_)
     free = here.at[:-1] - here.at[:-1].mean(axis=0)
     ties = np.exp(np.minimum(here.at[-1], _MOST_LOG_TIE))
-    return BradleyTerryFit(np.ascontiguousarray(free.T), np.where(model.has_ties, ties, 0.0))
+    found = BradleyTerryFit(np.ascontiguousarray(free.T), np.where(model.has_ties, ties, 0.0))
+    if moving.any():  # a few go far: the others are not asked with each step
+        rest = fitted(tallies.of_draws(moving), BradleyTerryFit(free.T[moving], found.tie[moving]))
+        found.bradley_terry[moving], found.tie[moving] = rest.bradley_terry, rest.tie
+    return found
 
 
 @dataclass(frozen=True, eq=False)

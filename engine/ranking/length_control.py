@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.special import expit, stdtrit
 
 from engine.core.events import CancelToken
@@ -119,7 +119,7 @@ class _Model:
             bend, mixed, own = self._bends(at)
             slope = self._columns(miss).sum(axis=0) - _RIDGE * len(miss) * at.shared
             own_slope = self._sums(self._sides * miss) - at.own / _SPREAD_OF_INSTRUCTIONS**2
-            step = np.linalg.solve(bend, slope - mixed.T @ (own_slope / own))
+            step = linalg.solve(bend, slope - mixed.T @ (own_slope / own), assume_a="pos")
             own_step = (own_slope - mixed @ step) / own
             largest = max(float(np.abs(step).max()), float(np.abs(own_step).max()))
             scale = min(1.0, _LARGEST_STEP / largest) if largest > 0 else 1.0

@@ -207,18 +207,24 @@ def items_behind(ranking: Ranking, name: str, other: str | None = None) -> Items
 
 
 def _pairs(ranking: Ranking) -> Section:
+    many = len(ranking.order) > _MOST_IN_TABLE
+    best = f"The {_MOST_IN_TABLE} best candidates; JSON and CSV have all pairs that met."
     return Section(
         "pairs",
         "Pairwise win rates",
-        [pair_table(ranking)],
+        [*([Sentences([best])] if many else ()), pair_table(ranking, _MOST_IN_TABLE)],
         "The win rate of the row's candidate against the column's, in percent; a tie counts half. If the"
         " whole interval is above 50, the row's candidate is significantly better (for this pair,"
         " uncorrected).",
     )
 
 
-def pair_table(ranking: Ranking) -> Table:
-    order, pairs = ranking.order, ranking.rates.pairs
+_MOST_IN_TABLE = 100  # a row and a column each: a thousand would be seven megabytes of text
+
+
+def pair_table(ranking: Ranking, most: int | None = None) -> Table:
+    """The win rate of each candidate against each other, of the best ones if there are more than `most`."""
+    order, pairs = ranking.order[:most], ranking.rates.pairs
     columns = [
         Column(f"against {place}", name, Kind.ESTIMATE, foreign=True, shaded=True).means(
             f"The win rate against {name}, in percent. {INTERVAL}"
