@@ -100,15 +100,15 @@ class Tallies:
 
     @property
     def comparisons(self) -> FloatArray:
-        return self.sums[0]
+        return np.asarray(self.sums[0])
 
     @property
     def won(self) -> FloatArray:
-        return self.sums[1]
+        return np.asarray(self.sums[1])
 
     @property
     def tied(self) -> FloatArray:
-        return self.sums[2]
+        return np.asarray(self.sums[2])
 
     def of_draws(self, draws: slice | BoolArray) -> "Tallies":
         return replace(self, sums=self.sums[:, draws])

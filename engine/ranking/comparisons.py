@@ -178,8 +178,8 @@ def comparisons_of(dataset: Dataset, said: FloatArray | None = None) -> PairComp
         raise unnamed(dataset)
     numbers: dict[str, int] = {"": -1}
     sides = []
-    for codes, names in (coded(dataset.texts(side)) for side in CANDIDATES):
-        found = [numbers.setdefault((name or "").strip(), len(numbers) - 1) for name in names]
+    for codes, written in (coded(dataset.texts(side)) for side in CANDIDATES):
+        found = [numbers.setdefault((name or "").strip(), len(numbers) - 1) for name in written]
         sides.append(np.array(found, np.int64)[codes])
     kept = (sides[0] >= 0) & (sides[1] >= 0) & (sides[0] != sides[1])
     if not kept.any():

@@ -103,7 +103,7 @@ class _Model:
 
     def _sums(self, rows: FloatArray) -> FloatArray:
         """Over the comparisons of each instruction: shape (instructions,)."""
-        return np.bincount(self._groups, rows, self._count)
+        return np.bincount(self._groups, rows, self._count).astype(np.float64, copy=False)
 
     def _sums_of_columns(self, weights: FloatArray) -> sparse.csr_array:
         """The same of the shared columns, each row times its weight: shape (instructions, shared)."""
@@ -168,7 +168,8 @@ class _Model:
             slope = columns[places].T @ moves - mixed.T @ follow
             around = np.bincount(groups, chance - rate, count) / len(places)
             weights = np.bincount(groups, minlength=count) / len(places)
-            pulls = around + slopes @ (inverse @ slope)
+            used = np.flatnonzero(slope)  # of whom it met
+            pulls = around + slopes @ (slope[used] @ inverse[used])
             values = 1 / float(np.sum(weights**2))
             found = OverInstructions(rate, weights, pulls, values, count, self._numbers)
             rates[name] = Estimate(rate, found.score_interval())

@@ -391,7 +391,7 @@ class RankingPage(Page):
         return "" if self.choice.request is not None else _JUDGE
 
     def _rank_all(self) -> None:
-        self._many = self._doubted and self._doubted.dataset.path
+        self._many = self._doubted.dataset.path if self._doubted is not None else None
         self.rank()
 
     def _ask_columns(self) -> None:

@@ -1,12 +1,13 @@
 """Contests, win rates and rankings: small ones that can be counted by hand, and what they cannot say."""
 
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError, SetupError
+from engine.core.errors import ColumnsError, DoubtfulCandidates, SetupError
 from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS, Tie
 from engine.data.dataset import load_dataset
@@ -137,6 +138,31 @@ def test_a_circle_of_wins_is_named(times: int, sure: bool) -> None:
     (said,) = [said for said in found.caveats if "cycle" in said]
     assert "x over y over z over x" in said
     assert ("no single order of the candidates is true" in said) is sure
+
+
+def test_cycles_are_those_of_all_triples_the_significant_ones_first() -> None:
+    rates = followed(win_rates(davidson_comparisons([0.0] * 9, 400, seed=2)), id)
+    beats = {pair for pair, met in rates.pairs.items() if met.rate.value > 0.5}
+    rings = {
+        (one, two, three)
+        for one, two, three in permutations(rates.candidates, 3)
+        if one == min((one, two, three), key=[*rates.candidates].index)
+        and {(one, two), (two, three), (three, one)} <= beats
+    }
+    assert set(rates.cycles) == rings
+    assert len(rates.cycles) == len(rings) > 3
+    assert set(rates.sure_cycles) <= rings
+
+
+def test_candidates_that_look_like_ids_are_asked_about_and_too_many_refused() -> None:
+    pairs = [(f"c{number}", f"c{(number + 1) % 30}", (A, B, GOOD)[number % 3]) for number in range(30)]
+    with pytest.raises(DoubtfulCandidates, match="30 different candidates are named in 30 items"):
+        ranked(comparisons(pairs))
+    assert len(followed(rank(comparisons(pairs), many_candidates=True), id).order) == 30
+    assert len(ranked(comparisons(pairs * 2)).order) == 30  # each in four
+    everybody = comparisons([(f"a{number}", f"b{number}", A) for number in range(1001)])
+    with pytest.raises(SetupError, match="at most 2,000 can be ranked"):
+        followed(rank(everybody, many_candidates=True), id)
 
 
 @pytest.mark.parametrize(
