@@ -97,6 +97,12 @@ class _Model:
         parts = (values * weights[:, None]).ravel(), places.ravel(), np.arange(0, 3 * rows + 1, 3)
         return sparse.csr_array(parts, shape=(rows, len(self._known.names) + 1))
 
+    def _of_shared(self, rows: FloatArray) -> FloatArray:
+        """The sum of the shared columns, each row times its number: shape (shared,)."""
+        known, size = self._known, len(self._known.names)
+        sides = np.bincount(known.first, rows, size) - np.bincount(known.second, rows, size)
+        return np.append(sides, rows @ self._lengths)
+
     def _odds(self, at: _Parameters) -> FloatArray:
         shared = at.shared[self._known.first] - at.shared[self._known.second] + self._lengths * at.shared[-1]
         return np.asarray(shared + self._sides * at.own[self._groups])
@@ -117,7 +123,7 @@ class _Model:
             cancel.raise_if_requested()
             miss = self._known.scores - expit(self._odds(at))
             bend, mixed, own = self._bends(at)
-            slope = self._columns(miss).sum(axis=0) - _RIDGE * len(miss) * at.shared
+            slope = self._of_shared(miss) - _RIDGE * len(miss) * at.shared
             own_slope = self._sums(self._sides * miss) - at.own / _SPREAD_OF_INSTRUCTIONS**2
             step = linalg.solve(bend, slope - mixed.T @ (own_slope / own), assume_a="pos")
             own_step = (own_slope - mixed @ step) / own
@@ -134,8 +140,12 @@ class _Model:
         """
         chance = expit(self._odds(at))
         weights = chance * (1 - chance)
-        bend = (self._columns(weights).T @ self._columns(np.ones(len(weights)))).toarray()
-        bend += _RIDGE * len(weights) * np.eye(len(bend))
+        known, size = self._known, len(self._known.names)
+        met = np.bincount(known.first * size + known.second, weights, size**2).reshape(size, size)
+        bend = _RIDGE * len(weights) * np.eye(size + 1)
+        bend[:-1, :-1] += np.diag((met + met.T).sum(axis=0)) - met - met.T
+        bend[-1] += self._of_shared(weights * self._lengths)
+        bend[:-1, -1] = bend[-1, :-1]
         own = self._sums(weights * self._sides**2) + 1 / _SPREAD_OF_INSTRUCTIONS**2
         if not self._sides.any():
             return bend, sparse.csr_array((self._count, len(bend))), own

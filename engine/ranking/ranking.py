@@ -168,6 +168,17 @@ class Ranking:
     lengths: LengthControl | None
     places: Estimate
 
+    @cached_property
+    def ids_of(self) -> list[frozenset[str]]:
+        """By candidate, the ids of its labelled comparisons."""
+        return [frozenset(map(self.comparisons.ids.__getitem__, each)) for each in self.comparisons.of]
+
+    @cached_property
+    def ids_between(self) -> dict[tuple[int, int], frozenset[str]]:
+        """The same of `PairComparisons.between`."""
+        between = self.comparisons.between.items()
+        return {pair: frozenset(map(self.comparisons.ids.__getitem__, each)) for pair, each in between}
+
     @property
     def order(self) -> list[str]:
         if self.bradley_terry is not None:

@@ -193,17 +193,18 @@ def candidate_table(ranking: Ranking) -> Table:
 
 def items_behind(ranking: Ranking, name: str, other: str | None = None) -> ItemsBehind:
     """The labelled items with a response of a candidate; with those of an `other` one, both."""
-    comparisons, place = ranking.comparisons, ranking.comparisons.names.index
-    places = comparisons.of[place(name)]
-    if other is not None:
+    place = ranking.comparisons.names.index
+    if other is None:
+        ids = ranking.ids_of[place(name)]
+    else:
         low, high = sorted((place(name), place(other)))
-        places = comparisons.between[low, high]
+        ids = ranking.ids_between[low, high]
     written = (
         f"with a response of {short_name(name)}"
         if other is None
         else f"{short_name(name)} against {short_name(other)}"
     )
-    return ItemsBehind(frozenset(comparisons.ids[place] for place in places), None, written)
+    return ItemsBehind(ids, None, written)
 
 
 def _pairs(ranking: Ranking) -> Section:
