@@ -7,6 +7,8 @@ Ties (1970).
 
 What the likelihood needs of the comparisons of two candidates is how many there were, what was won, and how
 many were tied: so a draw of the bootstrap is a sum of rows, and all draws of a chunk are fitted at once.
+
+Long because the fit, its draws and what two rankings share are one idea, and no part is used alone.
 """
 
 from collections.abc import Callable, Generator, Iterator, Sequence
