@@ -206,12 +206,15 @@ class Run(RunAsStored):
         weights: Mapping[str, float] | arguments.AnyPath | None = None,
         tie_threshold: float | None = None,
         seed: int = DEFAULT_SEED,
+        *,
+        many_candidates: bool = False,
     ) -> CandidateRanking:
         """Rank the candidate models that the run's dataset names in candidate_a and candidate_b.
 
         By one `criterion`, None for the overall quality; or, `weighted`, by weighted decisions on all
         criteria, with these `weights` (or a file of fitted ones) and this `tie_threshold`; None for those of
-        the rubric. `seed`: of the bootstrap.
+        the rubric. `seed`: of the bootstrap. `many_candidates`: also where nearly all candidates are in only
+        one or two items, so that their names look like ids.
 
         Refused if the dataset names no candidates, or the arguments contradict each other.
 
@@ -219,7 +222,8 @@ class Run(RunAsStored):
         'candidate'
         """
         ranked = self._ranked(criterion, weighted, weights, tie_threshold)
-        ranking = followed(rank(ranked.comparisons, checked_seed(seed)), lambda _event: None)
+        work = rank(ranked.comparisons, checked_seed(seed), many_candidates=many_candidates)
+        ranking = followed(work, lambda _event: None)
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed), lambda _event: None)
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of

@@ -49,6 +49,7 @@ def rank() -> console.Parser:
     arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
     arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
+    arguments.flag("--many-candidates", "rank candidates that are nearly all in only one or two items")
     arguments.flag("--accepted", "use only those labels of a run that may stand: see `trust --keep`")
     measures.add_gold(arguments, required=False)
     arguments.add_argument(
@@ -89,8 +90,9 @@ def _rank(options: argparse.Namespace) -> int:
                 console.tell(f"{console.printable(by.title)}:\n{indent(health_lines(health), '    ')}")
         comparisons = ranked.comparisons
         beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
+        many = options.many_candidates
+        made = show_measure("bootstrap", ranking.rank(comparisons, seed, cancel, many_candidates=many))
         found = None if beside is None else show_measure("bootstrap", beside)
-        made = show_measure("bootstrap", ranking.rank(comparisons, seed, cancel))
         corrected = ranked.judge and show_measure(
             "bootstrap of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)
         )

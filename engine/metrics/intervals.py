@@ -20,8 +20,11 @@ LEAST_GROUPS = 2
 _SEED = 0  # the same items make the same folds
 
 
-def group_numbers(groups: Sequence[Hashable]) -> IntArray:
+def group_numbers(groups: Sequence[Hashable] | IntArray) -> IntArray:
     """A number for each group, in order of first appearance, shape (items,)."""
+    if isinstance(groups, np.ndarray):
+        _, first, places = np.unique(groups, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[places]
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
 
@@ -73,9 +76,12 @@ class OverInstructions:
     groups: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable]]) -> Self | None:
+    def of(
+        cls, values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable] | IntArray]
+    ) -> Self | None:
         """Of the mean over names of the means of their values; None for fewer than two instructions."""
-        named = [group for of_one in groups.values() for group in of_one]
+        only = next(iter(groups.values())) if len(groups) == 1 else None
+        named = [group for of_one in groups.values() for group in of_one] if only is None else only
         numbers = group_numbers(named)
         count = int(numbers.max(initial=-1)) + 1
         if count < LEAST_GROUPS:
@@ -95,11 +101,11 @@ class OverInstructions:
             values=len(rows) ** 2 / sum(1 / len(row) for row in rows),
             # In how many groups, of the rarer kind, there is a value below 1, and one above 0.
             sides=min(len(np.unique(numbers[every < 1])), len(np.unique(numbers[every > 0]))),
-            groups=tuple(dict.fromkeys(named)),
+            groups=tuple(dict.fromkeys(named.tolist() if isinstance(named, np.ndarray) else named)),
         )
 
     @classmethod
-    def of_one(cls, values: Values, groups: Sequence[Hashable]) -> Self | None:
+    def of_one(cls, values: Values, groups: Sequence[Hashable] | IntArray) -> Self | None:
         return cls.of({_ONE: values}, {_ONE: groups})
 
     @classmethod
