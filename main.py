@@ -11,7 +11,7 @@ from pathlib import Path
 
 try:
     from engine.cli.shared.console import DONE, guarded, has_terminal
-    from engine.core.errors import Hint, SetupError
+    from engine.core.errors import EngineError, Hint, SetupError
     from engine.system.computer import give_room
     from engine.system.paths import (
         APART,
@@ -123,13 +123,14 @@ def main(arguments: list[str]) -> int:
             raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", way_out)
         return open_window(*files)
     try:
-        parser = parser_of(arguments[0])
+        options = parser_of(arguments[0]).parse_args(arguments[1:])
+        return int(options.command(options))
+    except EngineError:
+        raise
     except Exception:
         # Raises the clear error, if that was the reason.
         import_module("engine.llama").check_library()
         raise
-    options = parser.parse_args(arguments[1:])
-    return int(options.command(options))
 
 
 def parser_of(command: str) -> ArgumentParser:

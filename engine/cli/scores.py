@@ -41,14 +41,14 @@ def evaluate() -> console.Parser:
     arguments = console.command_parser(evaluate, _evaluate)
     what = "the id of a run, SUBMISSION.tsv, or another judge's file"
     arguments.add_argument("system", metavar="SYSTEM", help=what)
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the scores as JSON, under the task's keys")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
     arguments.flag("--confusion", "also print the confusion matrices")
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
@@ -88,13 +88,13 @@ def compare() -> console.Parser:
         metavar="SYSTEM",
         help="the id of a run, SUBMISSION.tsv, or another judge's file; two or more",
     )
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)
     arguments.number("--differences", "number of differences to print (%(default)s)", default=10)
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
@@ -165,14 +165,14 @@ def report() -> console.Parser:
     """
     arguments = console.command_parser(report, _report)
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--out", "the report", metavar="FILE.html", required=True)
     arguments.file("--figures", "also write its figures, as PNG and SVG", metavar="DIR")
     arguments.flag("--curve", "include the learning curve of the calibration (takes some seconds)")
     measures.add_weights(arguments)
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
@@ -180,7 +180,7 @@ def report() -> console.Parser:
 
 def _report(options: argparse.Namespace) -> int:
     # Only reports wait for matplotlib.
-    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html  # noqa: PLC0415
+    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
     measures.check_measure_outputs(options, {"--out": options.out}, [options.run])

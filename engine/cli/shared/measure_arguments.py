@@ -10,7 +10,7 @@ from engine.annotations.records import LabelSourceKind
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
-from engine.core.column_map import NO_COLUMN, JudgeColumn
+from engine.core.column_map import NO_COLUMN
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import SLICES_NOTE
@@ -39,23 +39,9 @@ def add_gold(arguments: console.Parser, required: bool = True) -> None:
     shared.add_columns(arguments, "human labels")
 
 
-def add_judge_file(arguments: console.Parser) -> None:
-    """What to say of a SYSTEM that is a file of another judge."""
-    arguments.text(
-        "--judge-column",
-        "COLUMN",
-        "of a file with several columns: that of the verdicts",
-    )
-    arguments.text("--judge-labels", "VALUE=LABEL,...", "what its values mean, such as 1=A,2=B,0=tie")
-
-
-def judge_column(options: argparse.Namespace) -> JudgeColumn:
-    return JudgeColumn.of(options.judge_column, options.judge_labels)
-
-
 def system_of(options: argparse.Namespace, word: str, labels_of: str | None = None) -> System:
     """The system that a word of the command names; --judge-column is of the files that have such a column."""
-    column = judge_column(options)
+    column = shared.judge_column(options)
     others = [Path(each) for each in _words(options) if each != word and not each.isdecimal()]
     if column.name and others and not word.isdecimal() and not has_column(Path(word), column.name):
         column = NO_COLUMN if any(has_column(each, column.name) for each in others) else column
@@ -114,24 +100,6 @@ def add_calibration_wishes(arguments: console.Parser) -> None:
         "--lengths",
         "use the lengths of the responses as a feature (annotators may prefer longer ones): such labels"
         " depend less on the content",
-    )
-
-
-def add_labels_of(arguments: console.Parser) -> None:
-    arguments.add_argument(
-        "--labels-of",
-        metavar="WHOSE",
-        default=LabelSourceKind.LAST.option,
-        help="the labels of a run that are used: effective (adjudicated labels, else the latest of the"
-        " annotators, else the judge's), adjudicated, majority, judge (only the judge's), or an"
-        " annotator's name",
-    )
-    arguments.add_argument(
-        "--judge-only",
-        action="store_const",
-        dest="labels_of",
-        const=LabelSourceKind.JUDGE.option,
-        help="the same as --labels-of judge",
     )
 
 
