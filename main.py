@@ -1,5 +1,6 @@
 """Tiebreak's entry point: no arguments open the window, a sub-command runs headless. Wiring only."""
 
+import gc
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 - a clear message before an import fails
@@ -10,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 
 try:
+    # What is imported stays: looking for garbage after each 700 new objects would take a twelfth of a start.
+    gc.set_threshold(10_000)
     from engine.cli.shared.console import DONE, guarded, has_terminal
     from engine.core.errors import EngineError, Hint, SetupError
     from engine.system.computer import give_room

@@ -8,7 +8,7 @@ set(LLAVA_BUILD OFF)
 set(LLAMA_ALL_WARNINGS OFF)
 
 # Where tokens are computed: these are compiled as llama.cpp has them compiled, as all of ggml-cpu is.
-set(hot_sources llama-batch llama-context llama-graph llama-kv-cache llama-kv-cache-iswa)
+set(hot_sources llama-batch llama-context llama-graph llama-kv-cache)
 # Of the rest, what ggml does once for a file or a device.
 set(cold_sources gguf ggml-backend-meta ggml-backend-reg ggml-opt)
 
@@ -21,7 +21,8 @@ function(compile_what_is_used llama_cpp)
     endforeach()
     list(TRANSFORM hot_sources REPLACE ".+" "${llama_cpp}/src/\\0.cpp")
     list(TRANSFORM cold_sources REPLACE ".+" "${llama_cpp}/ggml/src/\\0.cpp")
-    # As llama.cpp does with its architectures: 16 files at a time read the same headers and templates once.
+    # As llama.cpp does with its architectures: 32 files at a time read the same headers and templates once.
+    set_target_properties(llama PROPERTIES UNITY_BUILD_BATCH_SIZE 32)
     get_target_property(sources llama SOURCES)
     list(FILTER sources INCLUDE REGEX "^[a-z0-9-]+[.]cpp$")
     list(TRANSFORM sources PREPEND "${llama_cpp}/src/")

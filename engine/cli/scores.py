@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Sequence
 from textwrap import indent
+from typing import TYPE_CHECKING
 
-from engine.calibration.learning import run_curve
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
@@ -19,11 +19,8 @@ from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
 from engine.metrics.evaluation import official_json
 from engine.metrics.matching import Matched, match
-from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
 from engine.report.accuracy import confusion_section
-from engine.report.comparison import comparison_json, comparison_sheet
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
-from engine.report.rankings import rankings_beside
 from engine.report.slices import (
     compared_slice_table,
     compared_slices_in_words,
@@ -31,6 +28,9 @@ from engine.report.slices import (
     slice_sections,
 )
 from engine.system.files import write_whole
+
+if TYPE_CHECKING:
+    from engine.ranking.weighted_scoring import SlicedWeightedScoring
 
 
 def evaluate() -> console.Parser:
@@ -65,14 +65,16 @@ def _evaluate(options: argparse.Namespace) -> int:
         scores = show_measure("explanations", by_model.scores(matched))
     evaluation = evaluated(matched, scores)
     slices = measures.sliced(matched, divisions)
-    found = official_json(evaluation, by_model.judge_name)
-    found["details"] |= measures.slices_json(slices)
-    shared.write_json_file(options, "Scores", found)
+    if options.json:
+        found = official_json(evaluation, by_model.judge_name)
+        found["details"] |= measures.slices_json(slices)
+        shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
-    statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
-    measures.write_methods(options, "evaluate", statements)
+    if options.methods_text:
+        statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
+        measures.write_methods(options, "evaluate", statements)
     console.print_sheet(sheet)
     return console.DONE
 
@@ -101,6 +103,9 @@ def compare() -> console.Parser:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from engine.report.comparison import comparison_json, comparison_sheet
+    from engine.report.rankings import rankings_beside
+
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, options.systems)
     with console.interruptible() as cancel:
@@ -139,7 +144,9 @@ def _compare(options: argparse.Namespace) -> int:
     return console.DONE
 
 
-def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeightedScoring]:
+def _wins(matched: Sequence[Matched], division: Slicing) -> "dict[str, SlicedWeightedScoring]":
+    from engine.ranking.weighted_scoring import weigh_by_default
+
     found = {one.system.name: weigh_by_default(one, division) for one in matched}
     return {name: weighed for name, weighed in found.items() if weighed is not None}
 
@@ -179,7 +186,7 @@ def report() -> console.Parser:
 
 
 def _report(options: argparse.Namespace) -> int:
-    # Only reports wait for matplotlib.
+    from engine.calibration.learning import run_curve
     from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")

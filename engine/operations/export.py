@@ -26,7 +26,7 @@ class MadeForTool(NamedTuple):
 
 @dataclass(frozen=True)
 class ToolExport:
-    """A run for a tool of `run_lists.TOOLS`. `criterion`: None for the default one; `with_stale`: in a log."""
+    """A run for a tool of `run_lists.TOOLS`. `criterion`: None for the default one; `with_stale`: of logs."""
 
     tool: str
     path: Path

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.annotations.records import LabelSourceKind
 from engine.cli.shared import arguments as shared
@@ -22,14 +22,17 @@ from engine.data.verdicts import has_column
 from engine.metrics.evaluation import SlicedMeasures, measure_slices
 from engine.metrics.matching import Matched, System, open_system, told_apart
 from engine.operations import opening
-from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing
-from engine.ranking.weighted_scoring import SlicedWeightedScoring
+from engine.operations.model_scores import ModelMeasures
 from engine.report.methods import Statement, bibliography, methods_latex, methods_text
 from engine.results.run_dataset import noted_of_items
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system import files
 from engine.system.paths import reason_of, shown
+
+if TYPE_CHECKING:
+    from engine.operations.measuring import Weighing
+    from engine.ranking.weighted_scoring import SlicedWeightedScoring
 
 
 def add_gold(arguments: console.Parser, required: bool = True) -> None:
@@ -134,7 +137,9 @@ def add_weights(arguments: console.Parser) -> None:
     )
 
 
-def weighing_of(options: argparse.Namespace) -> Weighing:
+def weighing_of(options: argparse.Namespace) -> "Weighing":
+    from engine.operations.measuring import GivenWeights, Weighing
+
     text, given = options.weights, None
     if text is not None and text.lower().endswith(".json"):
         again = "Write it again: weighted-score SYSTEM --gold DATASET --fit-weights --json FILE.json"
@@ -208,7 +213,7 @@ def sliced(matched: Matched, divisions: Sequence[Slicing]) -> list[SlicedMeasure
     return [measure_slices(matched, division) for division in divisions]
 
 
-def slices_json(found: Sequence[SlicedMeasures | SlicedWeightedScoring]) -> dict[str, Any]:
+def slices_json(found: "Sequence[SlicedMeasures | SlicedWeightedScoring]") -> dict[str, Any]:
     return {"slices": [measured.as_json() for measured in found]} if found else {}
 
 
