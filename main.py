@@ -176,7 +176,12 @@ def open_window(*files: Path) -> int:
 
 def command() -> int:
     """Run the command line; the exit code. The entry point of an installed copy's `tiebreak`."""
-    return guarded(lambda: main(sys.argv[1:]))
+    code = guarded(lambda: main(sys.argv[1:]))
+    if "PySide6" not in sys.modules:  # a window's objects are taken down in an order of their own
+        # What is left goes with the process: to look through all of it first takes a fifth of a short command.
+        gc.freeze()
+        gc.disable()
+    return code
 
 
 if __name__ == "__main__":
