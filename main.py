@@ -178,7 +178,7 @@ def command() -> int:
     """Run the command line; the exit code. The entry point of an installed copy's `tiebreak`."""
     code = guarded(lambda: main(sys.argv[1:]))
     if "PySide6" not in sys.modules:  # a window's objects are taken down in an order of their own
-        # What is left goes with the process: to look through all of it first takes a fifth of a short command.
+        # What is left goes with the process: to look through it first takes a fifth of a short command.
         gc.freeze()
         gc.disable()
     return code
