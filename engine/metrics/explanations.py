@@ -63,6 +63,7 @@ class Typicality:
 Words = tuple[str, ...]
 
 
+@lru_cache(maxsize=1 << 12)  # a text is split for each measure; 5 MB
 def _words(text: str) -> Words:
     return tuple(tokenize(text, None))
 
@@ -70,10 +71,10 @@ def _words(text: str) -> Words:
 def _likeness(texts: Sequence[Words], others: Sequence[Words]) -> npt.NDArray[np.float64]:
     """ROUGE-L F-measures, shape (texts, others)."""
     rows: dict[Words, list[float]] = {}
-    for text in texts:
-        if text not in rows:
-            places = _places(text)
-            rows[text] = [_f_measure(places, text, other) for other in others]
+    for text in dict.fromkeys(texts):
+        places = _places(text)
+        alike = {other: _f_measure(places, text, other) for other in dict.fromkeys(others)}
+        rows[text] = [alike[other] for other in others]
     return np.array([rows[text] for text in texts]).reshape(len(texts), len(others))
 
 
