@@ -26,7 +26,7 @@ from engine.system.paths import demo_dataset, demo_model
 
 ROOT = Path(__file__).parent.parent
 OURS = f"CMAKE_PROJECT_llama_cpp_INCLUDE={(ROOT / 'packaging' / 'llama_only.cmake').as_posix()}"
-ROUNDS = 5
+ROUNDS = 3
 TIMES = 10
 TOKENS = 100_000
 
