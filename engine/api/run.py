@@ -31,7 +31,8 @@ from engine.metrics.run_drift import stored_drift
 from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations import opening
 from engine.operations.export import ToolExport
-from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing, fit_calibration
+from engine.operations.measuring import GivenWeights, Weighing, fit_calibration
+from engine.operations.model_scores import ModelMeasures
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank
 from engine.report.audit import audit_section

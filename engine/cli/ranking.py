@@ -45,7 +45,7 @@ def rank() -> console.Parser:
     arguments = console.command_parser(rank, _rank)
     what = "the id of a run, SUBMISSION.tsv, another judge's file, or a dataset"
     arguments.add_argument("what", metavar="WHAT", help=what)
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
     arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
@@ -63,7 +63,7 @@ def rank() -> console.Parser:
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
     arguments.number("--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     return arguments
 
@@ -160,14 +160,14 @@ def weighted_score() -> console.Parser:
     arguments = console.command_parser(weighted_score, _weighted_score)
     what = "the id of a run, SUBMISSION.tsv, another judge's file, or SCORES.json"
     arguments.add_argument("what", metavar="WHAT", help=what)
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
     arguments.flag("--fit-weights", "fit the weights that best predict the human overall label")
     arguments.file("--json", "every winner and margin, as JSON")
     shared.add_table_files(arguments)
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     return arguments
 

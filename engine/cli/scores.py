@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Sequence
 from textwrap import indent
+from typing import TYPE_CHECKING
 
-from engine.calibration.learning import run_curve
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
@@ -19,11 +19,8 @@ from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
 from engine.metrics.evaluation import official_json
 from engine.metrics.matching import Matched, match
-from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
 from engine.report.accuracy import confusion_section
-from engine.report.comparison import comparison_json, comparison_sheet
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
-from engine.report.rankings import rankings_beside
 from engine.report.slices import (
     compared_slice_table,
     compared_slices_in_words,
@@ -31,6 +28,9 @@ from engine.report.slices import (
     slice_sections,
 )
 from engine.system.files import write_whole
+
+if TYPE_CHECKING:
+    from engine.ranking.weighted_scoring import SlicedWeightedScoring
 
 
 def evaluate() -> console.Parser:
@@ -41,14 +41,14 @@ def evaluate() -> console.Parser:
     arguments = console.command_parser(evaluate, _evaluate)
     what = "the id of a run, SUBMISSION.tsv, or another judge's file"
     arguments.add_argument("system", metavar="SYSTEM", help=what)
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the scores as JSON, under the task's keys")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
     arguments.flag("--confusion", "also print the confusion matrices")
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
@@ -90,19 +90,22 @@ def compare() -> console.Parser:
         metavar="SYSTEM",
         help="the id of a run, SUBMISSION.tsv, or another judge's file; two or more",
     )
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)
     arguments.number("--differences", "number of differences to print (%(default)s)", default=10)
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from engine.report.comparison import comparison_json, comparison_sheet
+    from engine.report.rankings import rankings_beside
+
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, options.systems)
     with console.interruptible() as cancel:
@@ -141,7 +144,9 @@ def _compare(options: argparse.Namespace) -> int:
     return console.DONE
 
 
-def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeightedScoring]:
+def _wins(matched: Sequence[Matched], division: Slicing) -> "dict[str, SlicedWeightedScoring]":
+    from engine.ranking.weighted_scoring import weigh_by_default
+
     found = {one.system.name: weigh_by_default(one, division) for one in matched}
     return {name: weighed for name, weighed in found.items() if weighed is not None}
 
@@ -167,22 +172,22 @@ def report() -> console.Parser:
     """
     arguments = console.command_parser(report, _report)
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--out", "the report", metavar="FILE.html", required=True)
     arguments.file("--figures", "also write its figures, as PNG and SVG", metavar="DIR")
     arguments.flag("--curve", "include the learning curve of the calibration (takes some seconds)")
     measures.add_weights(arguments)
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
 
 def _report(options: argparse.Namespace) -> int:
-    # Only reports wait for matplotlib.
-    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html  # noqa: PLC0415
+    from engine.calibration.learning import run_curve
+    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
     measures.check_measure_outputs(options, {"--out": options.out}, [options.run])

@@ -42,16 +42,14 @@ class Tie(StrEnum):
 HumanLabel = Preference | Tie  # what an annotator may give an item on one criterion
 
 HUMAN_LABELS: tuple[HumanLabel, ...] = (*PREFERENCES, Tie.TIE)
+_BY_TEXT: dict[str, HumanLabel] = {label.value: label for label in HUMAN_LABELS}
 TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
 """The ties that a judge may give: each says whether both responses are good."""
 
 
 def written_label(text: str) -> HumanLabel:
     """The human label of this text. ValueError for any other text."""
-    return _WRITTEN.get(text) or Preference(text)
-
-
-_WRITTEN: Mapping[str, HumanLabel] = {label.value: label for label in HUMAN_LABELS}
+    return _BY_TEXT.get(text) or Preference(text)
 
 
 def agree(one: HumanLabel | None, other: HumanLabel | None) -> bool:

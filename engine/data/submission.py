@@ -14,7 +14,6 @@ from io import BytesIO, StringIO
 from pathlib import Path
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from engine.core import items
 from engine.core.errors import FileKind, InputError, SetupError
@@ -279,6 +278,8 @@ def write_dataset(path: Path, columns: Columns) -> None:
                 path, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
             )
         case ".parquet":
+            from pyarrow import parquet  # noqa: PLC0415
+
             written = BytesIO()
             parquet.write_table(pa.table({name: _array(cells) for name, cells in columns.items()}), written)
             write_whole(path, written.getvalue())

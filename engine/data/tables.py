@@ -13,7 +13,6 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
 
 from engine.core.errors import InputError
 from engine.core.events import CancelToken
@@ -348,6 +347,8 @@ class _ParquetTable(SourceTable):
     row_word = "row"
 
     def __init__(self, path: Path, data_format: file_format.FileFormat, data: bytes) -> None:
+        from pyarrow import parquet  # noqa: PLC0415 - most tables are text
+
         super().__init__(path, data_format)
         self._unpacking = file_format.Unpacking(path, len(data), _EXPORT_AS_TEXT)
         try:

@@ -42,9 +42,6 @@ _EXACT = 1e-9
 _LAST_STEP = 1e-6  # Newton's next step would be about its square
 _NARROW = 32  # a band that LAPACK does in one piece, without threads
 _MOST_NUMBERS = 2_000_000  # in memory at once, of each kind
-_MOST_MULTINOMIAL = 20_000
-"""Instructions of which draws are multinomial, at 50 ns each; above, they are drawn one by one and counted,
-at 11: the same distribution, by other random numbers."""
 _LEVEL = 0.05
 
 
@@ -355,11 +352,7 @@ def _weights(random: np.random.Generator, count: int, draws: int) -> Iterator[Fl
     size = max(1, _MOST_NUMBERS // count)
     for start in range(0, draws, size):
         several = min(size, draws - start)
-        if count > _MOST_MULTINOMIAL:
-            each = (random.integers(0, count, count) for _ in range(several))
-            yield np.stack([np.bincount(places, minlength=count).astype(np.float64) for places in each])
-        else:
-            yield random.multinomial(count, np.full(count, 1 / count), several).astype(np.float64)
+        yield random.multinomial(count, np.full(count, 1 / count), several).astype(np.float64)
 
 
 def _joined(parts: Sequence[BradleyTerryFit]) -> BradleyTerryFit:

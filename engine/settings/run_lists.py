@@ -9,6 +9,9 @@ from engine.core.health import Health, HealthVerdict
 from engine.core.tables import Column, Kind, PartOf, Row, Table
 from engine.settings.identity import AnyRun, DamagedRun, StoredRun
 
+TOOLS = ("dpo", "inspect", "alpaca-eval")
+"""For what a run can be exported: `engine/operations/export.py`."""
+
 _COLUMNS = (
     Column("run", "run", Kind.COUNT, "The number of the run"),
     Column("name", "name", Kind.TEXT, "Its name"),
