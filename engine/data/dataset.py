@@ -226,9 +226,10 @@ class Dataset:
         return int(self.table.num_rows)
 
     def __getitem__(self, index: int) -> Item:
-        item_id, *texts = (self.table[name][index].as_py() for name in REQUIRED_COLUMNS)
-        said = tuple(self.table[name][index].as_py() for name in self._said)
-        return Item(item_id, *texts, gold=self._gold(said))
+        item_id, instruction, output_a, output_b, *said = (
+            str(self.table[name][index].as_py()) for name in (*REQUIRED_COLUMNS, *self._said)
+        )
+        return Item(item_id, instruction, output_a, output_b, self._gold(tuple(said)))
 
     def __iter__(self) -> Iterator[Item]:
         for texts, said in zip(self._cells(REQUIRED_COLUMNS), self._cells(self._said), strict=False):
