@@ -1,4 +1,7 @@
-"""Load a dataset: items as text, never repaired, with the human labels that are there."""
+"""Load a dataset: items as text, never repaired, with the human labels that are there.
+
+Long because the rows of a table are checked, packed by column and told in one pass.
+"""
 
 import difflib
 import re

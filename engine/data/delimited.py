@@ -51,7 +51,10 @@ class PlainRecord(NamedTuple):
     raw: bytes
     start: int
     delimiter: bytes
-    split = False
+
+    @property
+    def split(self) -> bool:
+        return False
 
     @property
     def cells(self) -> list[Cell]:

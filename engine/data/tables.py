@@ -311,7 +311,7 @@ class _JsonTable(SourceTable):
                 file_format.check_columns(self.path, new, len(known))
                 known.update(new)
                 self.columns += new
-            if wanted is None and isinstance(record, json_records.PlainRecord):
+            if wanted is None and isinstance(record, json_records.TextRecord):
                 yield SourceRow(record.number, record.value)
                 continue
             before = len(self.problems)
