@@ -21,6 +21,7 @@ from engine.cli.shared.console import (
 from engine.core.codec import plain
 from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns, targets
 from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
+from engine.core.events import CancelToken
 from engine.core.formatting import clipped, counted, listed
 from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT, Rubric
@@ -58,12 +59,16 @@ def check() -> Parser:
 
 
 def _check(options: argparse.Namespace) -> int:
+    with interruptible() as cancel:
+        return _checked(options, cancel)
+
+
+def _checked(options: argparse.Namespace, cancel: CancelToken) -> int:
     if options.json:
         from engine.data.reading import report_on
 
         rubric = shared.rubric_of(options) or ELOQUENT
-        with interruptible() as cancel:
-            report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
+        report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
         print(json.dumps(plain(report), ensure_ascii=False, indent=1))
         return DONE
     if options.judge_column:
@@ -71,7 +76,7 @@ def _check(options: argparse.Namespace) -> int:
         return DONE
     if options.against is None:
         try:
-            dataset = shared.read_dataset(options, options.file)
+            dataset = shared.read_dataset(options, options.file, cancel)
         except ColumnsError as error:
             # Of a file with other columns, a guess of their meaning is printed first.
             if error.foreign:
@@ -91,7 +96,7 @@ def _check(options: argparse.Namespace) -> int:
     submission = read_submission(options.file)
     print(_describe_submission(submission, options.file))
     if options.against is not None:
-        dataset = shared.read_dataset(options, options.against)
+        dataset = shared.read_dataset(options, options.against, cancel)
         problems = check_submission(submission, dataset, shared.rubric_of(options))
         if problems:
             raise InputError(options.file, problems, f"Fix them: the submission must answer {dataset.name}.")

@@ -17,7 +17,7 @@ from engine.metrics.accuracy import UNSCORED
 from engine.metrics.comparison import Comparison, match_all
 from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
-from engine.metrics.evaluation import official_json
+from engine.metrics.evaluation import evaluating, official_json
 from engine.metrics.matching import Matched, match
 from engine.report.accuracy import confusion_section
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
@@ -63,7 +63,7 @@ def _evaluate(options: argparse.Namespace) -> int:
         by_model = measures.model_measures(options, cancel)
         measures.say_what_was_left_out(matched)
         scores = show_measure("explanations", by_model.scores(matched))
-    evaluation = evaluated(matched, scores)
+        evaluation = show_measure("Criteria", evaluating(matched, scores, cancel))
     slices = measures.sliced(matched, divisions)
     if options.json:
         found = official_json(evaluation, by_model.judge_name)
@@ -202,10 +202,11 @@ def _report(options: argparse.Namespace) -> int:
         measures.say_what_was_left_out(matched)
         curve = show_measure("learning", run_curve(matched, cancel)) if options.curve else None
         scores = show_measure("explanations", by_model.scores(matched))
+        evaluation = show_measure("Criteria", evaluating(matched, scores, cancel))
     chosen = not (options.weights is None and options.tie_threshold is None and options.rubric is None)
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
     slices = measures.sliced(matched, divisions)
-    made = Report(evaluated(matched, scores), weighted_scoring, source, slices, curve)
+    made = Report(evaluation, weighted_scoring, source, slices, curve)
     drawn = {name: figure.as_bytes("svg") for name, figure in made.figures.items()}
     write_whole(options.out, report_html(made, drawn).encode("utf-8"))
     print(f"Report: {options.out}")

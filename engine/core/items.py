@@ -194,6 +194,16 @@ def digest(value: object) -> str:
     return hashlib.sha256(_CANONICAL.encode(value).encode("ascii")).hexdigest()
 
 
+def digest_of_list(values: Iterable[object]) -> str:
+    """`digest` of a list, value by value: of a long one at once, all threads would wait for it."""
+    found, before = hashlib.sha256(), b"["
+    for value in values:
+        found.update(before + _CANONICAL.encode(value).encode("ascii"))
+        before = b","
+    found.update(b"]" if before == b"," else b"[]")
+    return found.hexdigest()
+
+
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 

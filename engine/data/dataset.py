@@ -1,4 +1,7 @@
-"""Load a dataset: items as text, never repaired, with the human labels that are there."""
+"""Load a dataset: items as text, never repaired, with the human labels that are there.
+
+Long because the rows of a table are checked, packed by column and told in one pass.
+"""
 
 import difflib
 import re
@@ -19,7 +22,15 @@ from engine.core.column_map import CANDIDATES, RECORDS, ColumnMap, annotators_am
 from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
-from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, content_hash, digest, written_label
+from engine.core.items import (
+    HUMAN_LABELS,
+    Gold,
+    HumanLabel,
+    Item,
+    content_hash,
+    digest_of_list,
+    written_label,
+)
 from engine.core.numeric import FloatArray, IntArray
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
@@ -133,7 +144,8 @@ class Dataset:
     @cached_property
     def hash(self) -> str:
         """SHA-256 (hex) of the ids and texts in order; neither labels nor the file's format take part."""
-        return digest([[item_id, content_hash(*texts)] for item_id, *texts in self._cells(REQUIRED_COLUMNS)])
+        texts = self._cells(REQUIRED_COLUMNS)
+        return digest_of_list([item_id, content_hash(*of_item)] for item_id, *of_item in texts)
 
     @property
     def other_columns(self) -> tuple[str, ...]:
@@ -217,15 +229,15 @@ class Dataset:
         return int(self.table.num_rows)
 
     def __getitem__(self, index: int) -> Item:
-        texts, said = (
-            tuple(self.table[name][index].as_py() for name in names)
-            for names in (REQUIRED_COLUMNS, self._said)
+        item_id, instruction, output_a, output_b, *said = (
+            str(self.table[name][index].as_py()) for name in (*REQUIRED_COLUMNS, *self._said)
         )
-        return Item(*texts, self._gold(said))
+        return Item(item_id, instruction, output_a, output_b, self._gold(tuple(said)))
 
     def __iter__(self) -> Iterator[Item]:
         for texts, said in zip(self._cells(REQUIRED_COLUMNS), self._cells(self._said), strict=False):
-            yield Item(*texts, self._gold(said))
+            item_id, instruction, output_a, output_b = texts
+            yield Item(item_id, instruction, output_a, output_b, self._gold(said))
 
     def items_in_short(self) -> Iterator[Item]:
         """The same in a third of the memory: responses are read from the table when they are wanted."""
@@ -274,18 +286,14 @@ class Dataset:
 
 class _ItemInShort(Item):
     __slots__ = ("_dataset", "_place")
+    _dataset: Dataset
+    _place: int
 
     def __init__(
         self, item_id: str, instruction: str, gold: Mapping[str, Gold], dataset: Dataset, place: int
     ) -> None:
-        found = {
-            "id": item_id,
-            "instruction": instruction,
-            "gold": gold,
-            "_dataset": dataset,
-            "_place": place,
-        }
-        for name, value in found.items():
+        given = (item_id, instruction, gold, dataset, place)
+        for name, value in zip(("id", "instruction", "gold", *self.__slots__), given, strict=True):
             object.__setattr__(self, name, value)
 
     @property

@@ -31,7 +31,7 @@ class JsonRecord(NamedTuple):
     value: object
 
 
-class PlainRecord(JsonRecord):
+class TextRecord(JsonRecord):
     """The same of an object of sound texts, none of which is too long: there is nothing to check."""
 
     __slots__ = ()
@@ -79,7 +79,7 @@ def read_json_lines(blocks: Iterable[bytes], start: int = 0) -> Iterator[JsonRec
                 try:
                     plain = _plain_object(line, quotes)
                     yield (
-                        PlainRecord(number, plain)
+                        TextRecord(number, plain)
                         if plain
                         else JsonRecord(number, parse_json(line, start, number))
                     )

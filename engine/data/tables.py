@@ -20,7 +20,7 @@ from engine.core.formatting import listed, named, quoted
 from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.catalogue import records_keys
-from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
+from engine.data.delimited import Cell, PlainRecord, QuotingError, Record, Splitter, TooManyCells
 
 _PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100
@@ -215,6 +215,10 @@ class _DelimitedTable(SourceTable):
         while record := self._record(width):
             if self._gives_up():
                 return
+            texts = record.texts if isinstance(record, PlainRecord) else None
+            if texts is not None and len(texts) == width:
+                yield SourceRow(record.line, {name: texts[at] for name, at in places.items()})
+                continue
             if len(record.cells) != width:
                 why = _SPLIT if record.split else ""
                 self.report(record.line, f"cells found: {len(record.cells)}; the header has {width}.{why}")
@@ -224,7 +228,7 @@ class _DelimitedTable(SourceTable):
             if len(self.problems) == before:
                 yield SourceRow(record.line, cells)
 
-    def _record(self, width: int) -> Record | None:
+    def _record(self, width: int) -> Record | PlainRecord | None:
         """The next row; None after the last one, and where one is so long that it cannot be a row."""
         try:
             return self._next_record()
@@ -234,7 +238,7 @@ class _DelimitedTable(SourceTable):
             self.problems.append(f"Nothing after line {error.line:,} was read.")
             return None
 
-    def _next_record(self) -> Record | None:
+    def _next_record(self) -> Record | PlainRecord | None:
         try:
             return next(self._records, None)
         except QuotingError as error:
@@ -306,7 +310,7 @@ class _JsonTable(SourceTable):
                 file_format.check_columns(self.path, new, len(known))
                 known.update(new)
                 self.columns += new
-            if wanted is None and isinstance(record, json_records.PlainRecord):
+            if wanted is None and isinstance(record, json_records.TextRecord):
                 yield SourceRow(record.number, record.value)
                 continue
             before = len(self.problems)

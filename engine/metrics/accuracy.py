@@ -144,7 +144,7 @@ def baseline_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
     )
     return {
         "most_frequent": [is_frequent[human] for human in gold],
-        "longer": [float(agree(label, human)) for label, human in zip(longer, gold, strict=True)],
+        "longer": [(0.0, 1.0)[agree(label, human)] for label, human in zip(longer, gold, strict=True)],
         "always_a": [is_a[human] for human in gold],
         "random": [chance[human] for human in gold],
     }
@@ -280,7 +280,7 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     pairs = tuple(pairs)
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.label for pair in pairs]
-    right = [float(is_right(pair)) for pair in pairs]
+    right = [(0.0, 1.0)[is_right(pair)] for pair in pairs]
     # Numbers of instructions, not their texts, which would be numbered anew for each interval.
     instructions = group_numbers([pair.item.group for pair in pairs]).tolist()
     baseline, counts = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))

@@ -33,7 +33,7 @@ def kappa_of(met: FloatArray, alike: BoolArray) -> FloatArray:
 
 
 def ac1_of(met: FloatArray, alike: BoolArray) -> FloatArray:
-    """Gwet's AC1, at most 1; with a `tie`, which agrees with two others, his AC2 (Gwet, Handbook of
+    """Gwet's AC1, at most 1; with a `tie`, which agrees with two others, AC2 (Gwet, Handbook of
     Inter-Rater Reliability, 2014). Where nearly all labels are one, kappa falls to 0 and this does not.
     """
     labels, items = len(alike), met.sum(axis=(-2, -1))

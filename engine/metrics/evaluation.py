@@ -4,14 +4,14 @@ the measures of the whole on the items of each slice.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.core.events import CancelToken
+from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, Tie, agree, labels_beside, probability_of
 from engine.core.tables import Estimate
@@ -59,6 +59,7 @@ _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
     *("confusion", "unscored", "predicted", "human", "flipped", "in_both_orders", "format_mass"),
     *("longer", "longer_human", "baselines"),
 )
+_MANY = 50_000  # items, whose criteria take more than a second each
 _ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
 
 
@@ -145,7 +146,16 @@ def wordless_in_words(explanations: Iterable[ExplanationMeasures]) -> str:
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
     """Measure all criteria; `model_scores`: by criterion the scores that needed a model."""
-    evaluation = evaluate_labels(matched)
+    return followed(evaluating(matched, model_scores), lambda _progress: None)
+
+
+def evaluating(
+    matched: Matched,
+    model_scores: Mapping[str, ModelScores] | None = None,
+    cancel: CancelToken | None = None,
+) -> Generator[MeasureProgress, None, Evaluation]:
+    """The same; of many items it tells how far it is. Raises Cancelled."""
+    evaluation = yield from _measuring_labels(matched, cancel)
     for grown in explanation_steps(evaluation):
         evaluation = grown
     return with_model_scores(evaluation, model_scores) if model_scores else evaluation
@@ -153,8 +163,16 @@ def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = 
 
 def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Evaluation:
     """Measure the labels of all criteria alone: some seconds for thousands of items. Raises Cancelled."""
+    return followed(_measuring_labels(matched, cancel), lambda _progress: None)
+
+
+def _measuring_labels(
+    matched: Matched, cancel: CancelToken | None
+) -> Generator[MeasureProgress, None, Evaluation]:
     labels = {}
-    for name, pairs in matched.pairs.items():
+    for done, (name, pairs) in enumerate(matched.pairs.items()):
+        if matched.items >= _MANY:
+            yield MeasureProgress(done, len(matched.pairs))
         if cancel is not None:
             cancel.raise_if_requested()
         labels[name] = measure_labels(name, pairs)

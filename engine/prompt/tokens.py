@@ -282,7 +282,9 @@ class PromptSizer:
         """The prompts of `original` as `shown`; `in_series`: a neighbour has its instruction. Cancelled."""
         # The examples are chosen by the item as it is, so that shortening does not change them.
         examples = self._examples.for_item(original)
-        trees, tokens, rounds = {}, {}, {}
+        trees: dict[Order, PromptTree] = {}
+        tokens: dict[Order, PromptTokens] = {}
+        rounds: dict[Order, tuple[Round, ...]] = {}
         apart: tuple[int, ...] = ()
         try:
             for order in self.settings.orders:
