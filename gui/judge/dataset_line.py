@@ -186,12 +186,12 @@ class DatasetLine(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._name = labels.label("")
+        self._count = labels.label("")
         self.part = ItemChoice()
         self.part.changed.connect(self.changed)
         self.until = UntilChoice()
         self.until.changed.connect(self.changed)
-        self._there, self._file_name = False, ""
+        self._there = False
         self.ids: tuple[str, ...] = ()
         self._chosen = labels.label("")
         whole = "Judge all items, not only the chosen ones"
@@ -204,8 +204,8 @@ class DatasetLine(QWidget):
         self._reading.hide()
         none = labels.hint("No dataset is open. A run judges the items of a dataset.")
         self._without = labels.as_column(none, labels.as_row(choose, demo, labels.STRETCH))
-        shown = (self._name, self.part, self._choice, self.until, self._reading, self._without)
-        labels.in_column(labels.heading("Dataset"), *shown, on=self, spacing=6)
+        shown = (self._count, self.part, self._choice, self.until, self._reading, self._without)
+        labels.in_column(labels.heading("Items"), *shown, on=self, spacing=6)
         self.show_dataset(None)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
@@ -237,9 +237,7 @@ class DatasetLine(QWidget):
         self._there = dataset is not None
         self.part.show_dataset(*((0, ()) if dataset is None else (len(dataset), dataset.value_columns)))
         if dataset is not None:
-            self._file_name = one_line(short_name(dataset.name))
-            self._name.setText(f"{self._file_name}: {counted(len(dataset), 'item', 'items')}")
-            set_tip(self._name, dataset.name)
+            self._count.setText(counted(len(dataset), "item", "items"))
         self.until.offer(dataset is not None and dataset.names_candidates)
         self._show_choice()
         self._without.setVisible(not self._there and self._reading.isHidden())
@@ -251,11 +249,11 @@ class DatasetLine(QWidget):
 
     def _show_choice(self) -> None:
         chosen, there = bool(self.ids), self._there
-        for widget, is_shown in ((self._name, not chosen), (self.part, not chosen), (self._choice, chosen)):
+        for widget, is_shown in ((self._count, not chosen), (self.part, not chosen), (self._choice, chosen)):
             widget.setVisible(there and is_shown)
         self.until.setVisible(there)
         more = ", …" if len(self.ids) > _IDS_SHOWN else ""
         ids = f"{listed(self.ids[:_IDS_SHOWN])}{more}"
         count = counted(len(self.ids), "chosen item", "chosen items")
-        self._chosen.setText(visible(f"Only {count} of {self._file_name} ({ids})"))
+        self._chosen.setText(visible(f"Only {count} ({ids})"))
         set_tip(self._chosen, listed(self.ids, _IDS_IN_TIP))

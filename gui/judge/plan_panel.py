@@ -256,7 +256,6 @@ class ResumeBanner(QFrame):
             labels.button("Add to queue", self._queue, f"Add {run} to the queue", turn),
             labels.button("Dismiss", self._dismiss, gone, stays),
         )
-        labels.guard(*buttons)
         labels.in_row((self._text, labels.STRETCH), *buttons, on=self, margins=(12, 8, 12, 8))
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)

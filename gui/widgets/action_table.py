@@ -213,6 +213,7 @@ MENUS: Mapping[str, Rows] = {
             Action(f"show_{page}", f"&{number} {page}", f"Ctrl+{number}")
             for number, page in enumerate(PAGES, start=1)
         ),
+        Action("show_head", "&Current dataset, run, rubric and annotator", "F7"),
         Action("show_notices", "N&otices", "F8"),
         None,
         Submenu("theme", "&Theme", _THEMES),

@@ -42,7 +42,7 @@ _MOST_TOLD = 40  # items; of more than these a page is told once
 
 
 class Workspace(QObject):
-    dataset_changed = Signal()
+    dataset_changed = Signal()  # another one is current, or none, or it was read again
     dataset_loading = Signal(object)  # file_jobs.Loading, the rows so far; None at the end
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
     run_wanted = Signal(int)  # another run is to be opened: what is measured of the open one can end
@@ -93,6 +93,8 @@ class Workspace(QObject):
         self.offered: int | None = None  # a run that has ended here, while another one stayed open
         self._stays = False  # what is open, when a run ends
         self._by_itself = False  # whether what is being opened is a run that has ended
+        self._run_leads = False  # whether the run was wanted last, and the dataset follows it
+        self._seeks_run = False  # whether the dataset was opened since the list of its runs came
         self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by the user, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
@@ -112,7 +114,7 @@ class Workspace(QObject):
 
     def _make_tasks(self) -> None:
         threads = self.threads
-        take, fail = self.take_dataset, self._tell_bad_dataset
+        take, fail = self._take_dataset, self._tell_bad_dataset
         self._loading = LatestTask(threads, ThreadName.FILES, self, take, fail)
         self._loading.progress.connect(self.dataset_loading)
         self._loading.cancelled.connect(lambda: self.dataset_loading.emit(None))
@@ -133,17 +135,18 @@ class Workspace(QObject):
     def open_dataset(
         self, path: Path, columns: ColumnMap | None = None, remember: bool | None = None
     ) -> None:
-        self._stays = True
+        self._stays, self._run_leads = True, False
         self._read(path, columns, remember)
 
     def _read(self, path: Path, columns: ColumnMap | None, remember: bool | None = None) -> None:
-        self._being_read = path, columns, remember
+        self._being_read, self._read_by = (path, columns, remember), self.rubric.rubric
         self._loading.start(file_jobs.load(path, columns, remember, rubric=self.rubric.rubric))
         self.dataset_loading.emit(file_jobs.Loading(path, 0))
 
     def _read_by_rubric(self) -> None:
         if self._loading.busy:
-            self._read(*self._being_read)
+            if self._read_by != self.rubric.rubric:
+                self._read(*self._being_read)
         elif self.dataset is not None and self.dataset.rubric.names != self.rubric.rubric.names:
             self._read(self.dataset.path, self.dataset.columns)
 
@@ -200,18 +203,64 @@ class Workspace(QObject):
         self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
 
-    def take_dataset(self, dataset: "Dataset") -> None:
-        self.dataset = dataset
+    def is_of_dataset(self, run: StoredRun) -> bool:
+        """Whether a run is of the current dataset, its file or where its items were found; any without one."""
+        own = self.run.dataset if self.run is not None and self.run.id == run.id else None
+        return self._is_here(run, own) or self._here == Path()
+
+    def _is_here(self, run: StoredRun, items: "Dataset | None") -> bool:
+        return self._here in (run.identity.dataset_path.absolute(), items.path.absolute() if items else None)
+
+    @property
+    def _here(self) -> Path | None:
+        """The file of the current dataset, or the one that is being read."""
+        if self._loading.busy:
+            return self._being_read[0].absolute()
+        return self.dataset.path.absolute() if self.dataset is not None else Path()
+
+    def _take_dataset(self, dataset: "Dataset") -> None:
         self.dataset_loading.emit(None)
-        self.state.add_recent("datasets", dataset.path)
-        self.state.set_text("last/dataset", str(dataset.path.absolute()))
-        self.state.set_record(_COLUMNS, dataset.columns.as_json() if dataset.columns else {})
+        self._show_dataset(dataset)
+        if not (self._run_leads and self._opening.busy):
+            self._follow_dataset()
+
+    def _show_dataset(self, dataset: "Dataset | None") -> None:
+        self.dataset = dataset
+        self.rubric.turn_to(dataset.path if dataset is not None else None)
+        if dataset is not None:
+            self.state.add_recent("datasets", dataset.path)
+            self.state.set_text("last/dataset", str(dataset.path.absolute()))
+            self.state.set_record(_COLUMNS, dataset.columns.as_json() if dataset.columns else {})
         self.dataset_changed.emit()
+        self._read_by_rubric()
+
+    def _follow_dataset(self) -> None:
+        """Leave the run of another dataset; one whose items are missing, or unlabelled, may be of this."""
+        run, now = self.run, self.dataset
+        if run is not None and now is not None and not self.is_of_dataset(run.results.run):
+            if run.dataset is None or (now.criteria and not run.dataset.criteria):
+                self._open(run.id)
+                return
+            self._close_run()
+        if self.run is None:
+            self._seeks_run = True
+            self.refresh_runs()
+
+    def _seek_run(self) -> None:
+        """Look at the run of the dataset that was looked at last, else at its newest."""
+        if not self._seeks_run or self.dataset is None:
+            return
+        self._seeks_run = False
+        own = [run.id for run in self.runs if self.is_of_dataset(run) and not run.archived]
+        last = self.state.number("last/run", 0)
+        if own and self.run is None and not self._opening.busy:
+            self._open(last if last in own else own[0])
 
     def _tell_bad_dataset(self, error: EngineError) -> None:
         self.dataset_loading.emit(None)
         if self.dataset is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_text("last/dataset", "")
+        self._follow_dataset()
         self.dataset_failed.emit(error)
 
     def _take_gold(self, dataset: "Dataset") -> None:
@@ -224,10 +273,10 @@ class Workspace(QObject):
         self._listing.start(store_jobs.list_runs(self.store_path))
 
     def open_run(self, run_id: int, current: "Dataset | None" = None) -> None:
-        """Look at a run, as the user chose; its items from its file, else out of `current` or the open
-        dataset.
+        """Look at a run, as the user chose, and at its dataset; its items from its file, else out of
+        `current` or the open dataset.
         """
-        self._stays = True
+        self._stays = self._run_leads = True
         self._open(run_id, current)
 
     def _open(self, run_id: int, current: "Dataset | None" = None, by_itself: bool = False) -> None:
@@ -250,10 +299,13 @@ class Workspace(QObject):
             self._opening.drop()
             self.state.set_number("last/run", 0)
         if self.run is not None and self.run.id in run_ids:
-            self.run = None
-            self.run_changed.emit()
-            run_closed()
+            self._close_run()
         self.runs_deleted.emit(run_ids)
+
+    def _close_run(self) -> None:
+        self.run = None
+        self.run_changed.emit()
+        run_closed()
 
     def read_run_again(self) -> None:
         if self._opening.busy and self._wanted_run is not None:
@@ -277,6 +329,7 @@ class Workspace(QObject):
         looked_at = self._wanted_run if self._opening.busy else shown
         if looked_at == run_id or not self._at_work:
             self.note.emit(f"Run {run_id} {how}.")
+            self._run_leads = True
             self._open(run_id, by_itself=shown != run_id)
             return
         run = next((run for run in self.runs if run.id == run_id), None)
@@ -349,6 +402,7 @@ class Workspace(QObject):
             said = replace(self.run.results.run, **stored.said)
             self.run = replace(self.run, results=replace(self.run.results, run=said))
         self.runs_changed.emit()
+        self._seek_run()
 
     def _take_run(self, opened: OpenRun) -> None:
         self.failures.end(_OPENING)
@@ -356,6 +410,8 @@ class Workspace(QObject):
         if self._by_itself and before is not None and before.id != results.run.id and self._at_work:
             self._wanted_run = before.id
             self._offer(results.run.id)  # they began while it was read
+            return
+        if not self._is_here(results.run, opened.dataset) and not self._follow_run(opened):
             return
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # The user has said something since it was read.
@@ -372,6 +428,20 @@ class Workspace(QObject):
         wanted, self._to_review = self._to_review, None
         if wanted is not None and wanted[0] == results.run.id:
             self.show_in_review(wanted[1])
+
+    def _follow_run(self, opened: OpenRun) -> bool:
+        """Turn to the dataset of a run that was read; False where the dataset was wanted after it."""
+        if not self._run_leads and (self.dataset is not None or self._loading.busy):
+            if self.run is not None:
+                self._close_run()
+            self._seeks_run = True
+            self._seek_run()
+            return False
+        self._loading.drop()
+        self.dataset_loading.emit(None)
+        if opened.whole is not self.dataset:
+            self._show_dataset(opened.whole)
+        return True
 
     def _tell_no_run(self, error: EngineError) -> None:
         self._to_review = None
