@@ -204,7 +204,7 @@ class Workspace(QObject):
         self.gold_changed.emit()
 
     def is_of_dataset(self, run: StoredRun) -> bool:
-        """Whether a run is of the current dataset, its file or where its items were found; any without one."""
+        """Whether a run is of the current dataset, by its file or by where its items were found."""
         own = self.run.dataset if self.run is not None and self.run.id == run.id else None
         return self._is_here(run, own) or self._here == Path()
 
