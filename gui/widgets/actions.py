@@ -219,7 +219,7 @@ class CurrentChoice(MenuButton):
 
     def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
-            self.showMenu()
+            self._menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
         else:
             super().keyPressEvent(event)
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
+    QApplication,
     QCheckBox,
     QComboBox,
     QLabel,
@@ -148,6 +149,8 @@ def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspa
 
 
 def test_a_run_is_timed_shown_and_leads_to_review_and_results(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.first_steps.closed.emit()
+    QApplication.processEvents()
     panel, place, received = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
     assert "not known before a run with this model" in text_of(ready.plan_panel)
     click(ready.plan_panel, "Time some items")

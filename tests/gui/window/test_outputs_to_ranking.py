@@ -14,6 +14,7 @@ from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
+from tests.gui.steps import offered
 
 INSTRUCTIONS = 5
 MOST_CLICKS = 10
