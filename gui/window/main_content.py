@@ -242,7 +242,6 @@ class MainContent(QObject):
             lambda summary: self.notices.add(Message(summary, about=QUEUE, quiet=True))
         )
         space.note.connect(self.frame.show_note)
-        space.check_wanted.connect(self._show_check)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
         self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)

@@ -60,7 +60,6 @@ class Workspace(QObject):
     offer_changed = Signal()  # a run that has ended here is to be offered, or no more; see `offered`
     gold_changed = Signal()  # the human labels of the open run
     submission_wanted = Signal()  # the user is to be asked for a submission file to open
-    check_wanted = Signal()  # the open run is to be checked as a submission
     review_wanted = Signal(object)  # a JudgmentKey: show this judgment
     listing_wanted = Signal(object)  # a WantedItems: list just these in Review
     items_wanted = Signal(object, object, object)  # path of a dataset, ids, its columns: judge these alone
