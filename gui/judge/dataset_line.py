@@ -181,7 +181,6 @@ _IDS_SHOWN, _IDS_IN_TIP = 3, 50
 
 class DatasetLine(QWidget):
     changed = Signal()
-    choice_wanted = Signal()  # of a dataset
     demo_wanted = Signal()
 
     def __init__(self) -> None:
@@ -197,13 +196,11 @@ class DatasetLine(QWidget):
         whole = "Judge all items, not only the chosen ones"
         every = labels.button("All items", lambda: self.set_items(None), whole)
         self._choice = labels.as_row((self._chosen, labels.STRETCH), (every, Qt.AlignmentFlag.AlignTop))
-        there = "Choose a dataset on the Dataset page"
-        choose = labels.button("Choose a dataset", self.choice_wanted.emit, there)
         demo = labels.button("Open the demo dataset", self.demo_wanted.emit)
         self._reading = labels.hint("")
         self._reading.hide()
-        none = labels.hint("No dataset is open. A run judges the items of a dataset.")
-        self._without = labels.as_column(none, labels.as_row(choose, demo, labels.STRETCH))
+        none = labels.hint("No dataset is open: choose one at the head of the window.")
+        self._without = labels.as_column(none, labels.as_row(demo, labels.STRETCH))
         shown = (self._count, self.part, self._choice, self.until, self._reading, self._without)
         labels.in_column(labels.heading("Items"), *shown, on=self, spacing=6)
         self.show_dataset(None)

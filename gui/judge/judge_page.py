@@ -261,7 +261,6 @@ class JudgePage(Page):
         self.banner = ResumeBanner(self.workspace, self.control, self.setup)
         self.banner.resumed.connect(self.resume)
         self.dataset_line, space = DatasetLine(), self.workspace
-        self.dataset_line.choice_wanted.connect(lambda: space.page_wanted.emit(PageName.DATASET))
         self.dataset_line.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
         self.picker = ModelPicker(space)
         self.picker.doing.audit_wanted.connect(self.audit)

@@ -150,7 +150,10 @@ class Workspace(QObject):
             self._read(self.dataset.path, self.dataset.columns)
 
     def open_last(self, path: Path) -> None:
-        """Read the dataset of last time by the columns of last time, also where these are not remembered."""
+        """Read the dataset of last time by the columns of last time, also where these are not remembered; the
+        run of last time will lead.
+        """
+        self._run_leads = self.state.number("last/run", 0) > 0
         last = path.absolute() == Path(self.state.text("last/dataset"))
         self._read(path, ColumnMap.of_json(self.state.record(_COLUMNS)) if last else None)
 
@@ -247,7 +250,7 @@ class Workspace(QObject):
 
     def _seek_run(self) -> None:
         """Look at the run of the dataset that was looked at last, else at its newest."""
-        if not self._seeks_run or self.dataset is None:
+        if not self._seeks_run or self.dataset is None or self._run_leads:
             return
         self._seeks_run = False
         own = [run.id for run in self.runs if self.is_of_dataset(run) and not run.archived]
@@ -288,7 +291,7 @@ class Workspace(QObject):
 
     def open_last_run(self) -> None:
         last = self.state.number("last/run", 0)
-        if last and self.run is None and not self._opening.busy:
+        if last and self._run_leads and self.run is None and not self._opening.busy:
             self._open(last)
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
@@ -446,6 +449,8 @@ class Workspace(QObject):
         self._to_review = None
         if self.run is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_number("last/run", 0)
+            self._run_leads = False
+            self._follow_dataset()
         self.failures.fail(_OPENING, error)
 
     # What annotators say
