@@ -176,6 +176,7 @@ class Head(QWidget):
         self.offered, self.rubric, self.who = OfferedRun(workspace), rubric, who
         parts = (self.dataset, self.run, self.offered, rubric, who)
         in_row(*parts, STRETCH, on=self, margins=(16, 6, 16, 0), spacing=6)
+        self.setMinimumWidth(1)  # no name widens the window
 
     def take_keys(self) -> None:
         focus = QApplication.focusWidget()
