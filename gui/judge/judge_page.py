@@ -365,7 +365,7 @@ class JudgePage(Page):
     def _show_loading(self, loading: Loading | None) -> None:
         begins_or_ends = (loading is not None) != self._reading
         self._reading = loading is not None
-        self.dataset_line.show_reading(loading.path.name if loading else None)
+        self.dataset_line.show_reading(self._reading)
         if begins_or_ends:
             self._plan_soon()
 

@@ -145,7 +145,7 @@ class OfferedRun(QPushButton):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self.clicked.connect(self._open)
+        self.clicked.connect(lambda: workspace.open_run(workspace.offered or 0))  # hidden without one
         workspace.offer_changed.connect(self._follow)
         workspace.runs_changed.connect(self._follow)
         self._follow()
@@ -158,10 +158,6 @@ class OfferedRun(QPushButton):
         name(self, text)
         set_tip(self, one_line(f"{run.title} {of_what(run)} has ended since.") if run is not None else "")
         self.setVisible(number is not None)
-
-    def _open(self) -> None:
-        if self._workspace.offered is not None:
-            self._workspace.open_run(self._workspace.offered)
 
 
 class Head(QWidget):

@@ -205,20 +205,21 @@ class Workspace(QObject):
         self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
 
-    def is_of_dataset(self, run: StoredRun) -> bool:
-        """Whether a run is of the current dataset, by its file or by where its items were found."""
-        own = self.run.dataset if self.run is not None and self.run.id == run.id else None
-        return self._is_here(run, own) or self._here == Path()
-
-    def _is_here(self, run: StoredRun, items: "Dataset | None") -> bool:
-        return self._here in (run.identity.dataset_path.absolute(), items.path.absolute() if items else None)
+    def is_of_dataset(self, run: StoredRun, items: "Dataset | None" = None) -> bool:
+        """Whether a run is of the current dataset, its file or that of its `items`; where there is none, any
+        run is.
+        """
+        if items is None and self.run is not None and self.run.id == run.id:
+            items = self.run.dataset
+        files = (run.identity.dataset_path.absolute(), items.path.absolute() if items else None)
+        return self._here is None or self._here in files
 
     @property
     def _here(self) -> Path | None:
         """The file of the current dataset, or the one that is being read."""
         if self._loading.busy:
             return self._being_read[0].absolute()
-        return self.dataset.path.absolute() if self.dataset is not None else Path()
+        return self.dataset.path.absolute() if self.dataset is not None else None
 
     def _take_dataset(self, dataset: "Dataset") -> None:
         self.dataset_loading.emit(None)
@@ -413,7 +414,8 @@ class Workspace(QObject):
             self._wanted_run = before.id
             self._offer(results.run.id)  # they began while it was read
             return
-        if not self._is_here(results.run, opened.dataset) and not self._follow_run(opened):
+        fits = self._here is not None and self.is_of_dataset(results.run, opened.dataset)
+        if not fits and not self._follow_run(opened):
             return
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # The user has said something since it was read.
@@ -433,7 +435,7 @@ class Workspace(QObject):
 
     def _follow_run(self, opened: OpenRun) -> bool:
         """Turn to the dataset of a run that was read; False where the dataset was wanted after it."""
-        if not self._run_leads and (self.dataset is not None or self._loading.busy):
+        if not self._run_leads and self._here is not None:
             if self.run is not None:
                 self._close_run()
             self._seeks_run = True

@@ -600,10 +600,10 @@ def test_only_its_button_judges_a_complete_run_again(qtbot: QtBot, ready: JudgeP
 
 def test_while_a_dataset_is_read_the_page_says_so(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     page.workspace.open_dataset(demo_gold)
-    assert f"Reading {demo_gold.name} …" in text_of(page.dataset_line)
+    assert "A plan follows when the dataset is read." in text_of(page.plan_panel)
     assert "No dataset is open" not in text_of(page)
     page.workspace.cancel_loading()
-    qtbot.waitUntil(lambda: "Reading" not in text_of(page.dataset_line))
+    qtbot.waitUntil(lambda: "A plan follows when the dataset is read." not in text_of(page.plan_panel))
     if page.workspace.dataset is None:
         assert "No dataset is open" in text_of(page)
         assert "Open a dataset to see" in text_of(page.plan_panel)
