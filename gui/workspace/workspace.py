@@ -420,7 +420,7 @@ class Workspace(QObject):
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # The user has said something since it was read.
             results = results.with_annotators(before.results.reviews, before.results.notes)
-        self.run = replace(opened, results=results)
+        self.run = replace(opened, results=results, whole=None)  # kept as the dataset alone
         if before is None or before.id != self.run.id:
             self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
