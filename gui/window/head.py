@@ -160,7 +160,7 @@ class OfferedRun(QPushButton):
         self.setVisible(number is not None)
 
 
-class Head(QWidget):
+class HeadLine(QWidget):
     """Dataset, run with its model, rubric, who labels."""
 
     left = Signal()  # the keys go back to the page

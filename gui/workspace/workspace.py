@@ -1,5 +1,5 @@
 """What all pages share: the dataset, the run that is looked at, and how to change them: by jobs, told by
-signals.
+signals. Long because dataset, run and annotations change together.
 """
 
 from collections.abc import Sequence
