@@ -410,8 +410,9 @@ class Workspace(QObject):
     def _take_run(self, opened: OpenRun) -> None:
         self.failures.end(_OPENING)
         results, before = opened.results, self.run
-        if self._by_itself and before is not None and before.id != results.run.id and self._at_work:
-            self._wanted_run = before.id
+        shown = before.id if before is not None else None
+        if self._by_itself and shown != results.run.id and self._at_work:
+            self._wanted_run = shown
             self._offer(results.run.id)  # they began while it was read
             return
         fits = self._here is not None and self.is_of_dataset(results.run, opened.dataset)
