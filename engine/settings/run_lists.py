@@ -86,14 +86,14 @@ def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
     return "\n".join([*lines, *([run.note] if run.note else [])])
 
 
+def run_with_model(run: StoredRun) -> str:
+    """`Run 7 “night”: demo-judge`, `Submission x.tsv`; long names without their middle."""
+    return run.title if run.submitted else f"{run.title}: {short_name(run.identity.model_name)}"
+
+
 def run_in_a_line(run: StoredRun) -> str:
-    """What it is of, how far it is, when it was made; long names without their middle."""
-    identity = run.identity
-    dataset, model = short_name(identity.dataset_path.name), short_name(identity.model_name)
-    if run.submitted:
-        called = f" “{short_name(run.name)}”" if run.name else ""
-        return f"Submission {model}{called} on {dataset}, {_far(run)}"
-    return f"{run.title}: {dataset}, {model}, {_far(run)}"
+    """What it is, how far it is, when it was made."""
+    return f"{run_with_model(run)}, {_far(run)}"
 
 
 def of_what(run: StoredRun) -> str:

@@ -2,8 +2,9 @@
 labels; what is missing before it can be.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from engine.settings.identity import StoredRun
 
 _LINES_SHOWN, _LETTERS_SHOWN = 7, 28  # at the least
+_ELSEWHERE = "To compare its runs, choose that dataset at the head of the window."
 
 
 class _TickDelegate(QtWidgets.QStyledItemDelegate):
@@ -55,6 +57,7 @@ class SystemList(QtWidgets.QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._known_runs: Sequence[StoredRun] = ()
+        self._other_runs: Sequence[StoredRun] = ()
         self._open_run: int | None = None
         self._ticked_runs: set[int] = set()
         self._files: dict[JudgeFile, bool] = {}
@@ -117,12 +120,21 @@ class SystemList(QtWidgets.QWidget):
 
     # What there is
 
-    def show_runs(self, runs: "Sequence[StoredRun]", opened: int | None, propose: bool) -> None:
-        """`opened`: the run that is open; to `propose` it alone, before the user has chosen."""
+    def show_runs(
+        self,
+        runs: "Sequence[StoredRun]",
+        opened: int | None,
+        propose: bool,
+        fits: "Callable[[StoredRun], bool]",
+    ) -> None:
+        """`opened`: the run that is open; to `propose` it alone, before the user has chosen. `fits`: whether
+        a run is of the current dataset; the others are listed last, and cannot be ticked.
+        """
         self._open_run = opened
         if propose and opened is not None:
             self._ticked_runs = {opened}
-        self._known_runs = [run for run in runs if not run.archived or run.id in self._ticked_runs]
+        shown = [run for run in runs if not run.archived or run.id in self._ticked_runs]
+        self._known_runs, self._other_runs = [*filter(fits, shown)], [*filterfalse(fits, shown)]
         self._fill()
 
     def tick(self, run: int) -> None:
@@ -175,15 +187,23 @@ class SystemList(QtWidgets.QWidget):
                 why_not = self._why_not(file)
                 shown = f"{file.name} ({why_not})" if why_not else file.name
                 self._add_row(shown, ticked and not why_not, str(file.path), not why_not)
+            for path in dict.fromkeys(run.identity.dataset_path for run in self._other_runs):
+                self._add_row(f"Of another dataset, {short_name(path.name)}:", None, f"{path}\n{_ELSEWHERE}")
+                for run in (each for each in self._other_runs if each.identity.dataset_path == path):
+                    self._add_row(_words_on(run, False), None, _ELSEWHERE)
             self.view.setCurrentRow(min(row, self.view.count() - 1))
         self._follow_current()
 
-    def _add_row(self, text: str, ticked: bool, more: str, there: bool = True) -> None:
+    def _add_row(self, text: str, ticked: bool | None, more: str, there: bool = True) -> None:
+        """`ticked`: None where nothing can be ticked."""
         entry = QtWidgets.QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
         entry.setToolTip(tip(more))
         flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
-        entry.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if there else flags)
-        entry.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
+        entry.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if there and ticked is not None else flags)
+        if ticked is None:
+            entry.setForeground(self.palette().placeholderText())
+        else:
+            entry.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
         self.view.addItem(entry)
 
     def _current_file(self) -> JudgeFile | None:
@@ -205,9 +225,9 @@ class SystemList(QtWidgets.QWidget):
 
 def _words_on(run: "StoredRun", is_open: bool) -> str:
     identity = run.identity
-    parts = [identity.dataset_path.name, counted(run.judged, "item", "items")]
+    parts = [counted(run.judged, "item", "items")]
     if not run.complete:
-        parts[-1] = f"{run.judged:,} of {identity.items:,} items"
+        parts = [f"{run.judged:,} of {identity.items:,} items"]
     if run.by_a_model:
         parts += filter(None, [settings_in_words(identity.judge_settings)])
     elif identity.mode is Mode.LABELS:
@@ -323,11 +343,10 @@ class ChoicePanel(labels.DownScroll):
         self._reading.finished.connect(self._take_gold)
         self._reading.failed.connect(self._refuse_gold)
         self._reading.put_off.connect(self.bring_up_to_date)
-        for signal in (workspace.runs_changed, workspace.run_changed):
+        for signal in (workspace.runs_changed, workspace.run_changed, workspace.dataset_changed):
             signal.connect(self._list_runs)
         for signal in (self.systems.changed, self.whose.changed):
             signal.connect(self._remember)
-        workspace.dataset_changed.connect(self.bring_up_to_date)
         values = workspace.state.record(_KEPT)
         with QSignalBlocker(self.whose):
             if values.get("labels_of") in list(LabelSourceKind):
@@ -465,7 +484,7 @@ class ChoicePanel(labels.DownScroll):
     def _list_runs(self) -> None:
         space = self._workspace
         opened = space.run.id if space.run else None
-        self.systems.show_runs(space.runs, opened, propose=not space.state.record(_KEPT))
+        self.systems.show_runs(space.runs, opened, not space.state.record(_KEPT), space.is_of_dataset)
         self.bring_up_to_date()
 
     def _ask_submissions(self) -> None:

@@ -28,7 +28,7 @@ from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.figures import FramedPicture
-from gui.workspace.page import OfferedRun, Page, RunPicker, SourceBox
+from gui.workspace.page import Page, SourceBox
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskPanel, write_file
 from gui.workspace.threads import ThreadName
@@ -191,12 +191,10 @@ _NOTHING = "Nothing to rank yet"
 _JUDGE = "Open a dataset that has human labels, or judge it and open its run."
 _NO_ITEMS = "The dataset of {run} is missing or has changed: open it on the Dataset page."
 _UNDER_WAY = "This run is not finished: Rank uses the items judged so far."
-_JUDGING = "{name} is being judged: choose its run in the list above."
+_JUDGING = "{name} is being judged: choose its run at the head of the window."
 _SAMPLE = "in the order of the random sample: labels given from the top correct the ranking"
 _UNLABELLED = f"without a label yet, {_SAMPLE}"
-_ONLY_RUNS = (
-    "Review lists the items of a run: judge this dataset, or choose one of its runs in the list above."
-)
+_ONLY_RUNS = "Review lists the items of a run: judge this dataset, or choose one of its runs above."
 _AT_RANDOM = (
     "Label a random sample in Review",
     "Lists the run's unlabelled items in the order of a random sample: labels given from its"
@@ -269,13 +267,11 @@ class RankingPage(Page):
     # Making
 
     def _build(self) -> None:
-        self.picker = RunPicker(self.workspace)
         asked, what = self._ask_where_to_save, "Every rate, pair and interval"
         self.save_button = labels.button("&Save as JSON…", asked, "Save the ranking as JSON", what)
         self.rank_button = labels.main_button("Ran&k")
         labels.name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
-        self.header.addWidget(self.picker, 4)
-        for part in (OfferedRun(self.workspace), self.save_button, self.rank_button):
+        for part in (self.save_button, self.rank_button):
             self.header.addWidget(part)
         self.title = OneLine(role="heading")
         self.doubts, self.notes = plain_label(role="bad"), plain_label(role="warning")

@@ -1,7 +1,6 @@
 """The page of the dataset: open one, see what it holds, read its items."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -9,7 +8,7 @@ from PySide6.QtWidgets import QScrollArea, QStackedWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError, WrongKindError
-from engine.core.formatting import short_name, without_middle
+from engine.core.formatting import short_name
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
 from gui.dataset.columns_dialog import ColumnAsker
@@ -17,10 +16,9 @@ from gui.dataset.dataset_jobs import Counted
 from gui.dataset.item_list import ItemList, judge_words
 from gui.dataset.item_preview import ItemPreview, SummaryPanel
 from gui.dataset.outputs_dialog import OutputsDialog
-from gui.widgets.action_table import with_keys
-from gui.widgets.actions import BusyLine, MenuButton, add_entry
+from gui.widgets.actions import BusyLine
 from gui.widgets.files import DATASETS, let_choose
-from gui.widgets.foreign_text import one_line, set_tip
+from gui.widgets.foreign_text import one_line
 from gui.widgets.glossary import WHAT_IT_DOES
 from gui.widgets.labels import (
     STRETCH,
@@ -37,73 +35,13 @@ from gui.widgets.labels import (
     panel,
 )
 from gui.widgets.notice import Notice
-from gui.workspace import file_jobs
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.file_jobs import Loading
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskPanel
-from gui.workspace.threads import LatestTask, ThreadName
+from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
-
-_LONGEST_PART = 48  # characters of a name, and of its folder
-
-
-class RecentFiles(MenuButton):
-    """A menu of the files of a kind (`datasets`, `models`) opened last; those that are gone are marked and
-    can be removed.
-    """
-
-    chosen = Signal(object)  # a Path
-
-    def __init__(self, workspace: Workspace, kind: str) -> None:
-        super().__init__("Recent", tips=True)
-        self._workspace = workspace
-        self._kind = kind
-        self._gone: frozenset[Path] = frozenset()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        name(self, f"Recent {kind}", f"Open one of the recent {kind}")
-        self._menu.aboutToShow.connect(self.look)
-        self._looking = LatestTask(workspace.threads, ThreadName.STORE, self)
-        self._looking.finished.connect(self._take_gone)
-        workspace.state.recent_changed.connect(self._fill)
-        self._fill()
-
-    def look(self) -> None:
-        self._looking.start(file_jobs.missing(self._workspace.state.recent(self._kind)))
-
-    def _take_gone(self, gone: frozenset[Path]) -> None:
-        if gone != self._gone:
-            self._gone = gone
-            self._fill()
-
-    def _fill(self) -> None:
-        menu, state = self._menu, self._workspace.state
-        paths = state.recent(self._kind)
-        menu.clear()
-        self.setEnabled(bool(paths))
-        for path in paths:
-            parts = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
-            # A file's & is no mnemonic, and a tab would begin a column of keys.
-            shown = one_line("{}  ({})".format(*parts)).replace("&", "&&")
-            text = f"Not there: {shown} - remove" if path in self._gone else shown
-            add_entry(menu, text, partial(self._choose, path), what=str(path))
-        menu.addSeparator()
-        if any(path in self._gone for path in paths):
-            add_entry(menu, "Remove those that are not there", self._remove_gone)
-        add_entry(menu, "Clear this list", partial(state.clear_recent, self._kind))
-
-    def _choose(self, path: Path) -> None:
-        if path not in self._gone:
-            self.chosen.emit(path)
-            return
-        self._workspace.state.remove_recent(self._kind, path)
-        self._workspace.note.emit(f"{path.name} does not exist any more and was removed from the list.")
-
-    def _remove_gone(self) -> None:
-        for path in self._gone:
-            self._workspace.state.remove_recent(self._kind, path)
-
 
 _WHAT = (
     "A dataset is a table. Each row is an item: an id, an instruction, and two responses to it, A and B. "
@@ -112,7 +50,7 @@ _WHAT = (
 _COLUMNS = (
     "Columns: id, instruction, output_a, output_b. Human labels are optional: relevance_preference, "
     "relevance_explanation, and so on for naturalness, truthfulness, safety and overall_quality, or for the "
-    "criteria of the rubric that is chosen on the Judge page. "
+    "criteria of the rubric that is chosen at the head of the window. "
     "A label is A, B, both_good or both_bad. If your file has other columns, you are asked which is which."
 )
 _FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
@@ -131,7 +69,7 @@ class Welcome(QScrollArea):
     def __init__(self) -> None:
         super().__init__()
         self.setWidgetResizable(True)
-        choose = main_button("Open…")
+        self.open_button = choose = main_button("Open…")
         name(choose, "Open a dataset", "Choose a file on this computer")
         choose.clicked.connect(self.open_wanted)
         of_demo = "240 short labelled items that come with Tiebreak"
@@ -190,9 +128,6 @@ class DatasetPage(Page):
         self._connect()
         self._show_dataset()
 
-    def entered(self) -> None:
-        self.recent.look()
-
     def restyle(self) -> None:
         super().restyle()
         self.items.restyle()
@@ -205,17 +140,10 @@ class DatasetPage(Page):
     # Making
 
     def _build_header(self) -> None:
-        opens = with_keys("Open a dataset", "open_dataset")
-        self.open_button = button("Open…", self.choose_file, "Open a dataset", opens)
-        self.outputs_button = button("&New…", self.make_pairs, "New from outputs", NEW_FROM_OUTPUTS)
         self.outputs_dialog: OutputsDialog | None = None
-        self.recent = RecentFiles(self.workspace, "datasets")
         self.judge_button = main_button("Judge this dataset")
         changes = "Choose again which columns are the instruction, the responses and the labels"
         self.columns_button = button("Change &columns…", self.change_columns, "Change columns", changes)
-        self.header.addWidget(self.open_button)
-        self.header.addWidget(self.outputs_button)
-        self.header.addWidget(self.recent)
         self.header.addWidget(self.columns_button)
         self.header.addWidget(self.judge_button)
 
@@ -249,7 +177,6 @@ class DatasetPage(Page):
         self.welcome.open_wanted.connect(self.choose_file)
         self.welcome.outputs_wanted.connect(self.make_pairs)
         self.welcome.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
-        self.recent.chosen.connect(space.open_dataset)
         self.judge_button.clicked.connect(self._judge_listed)
         self.items.listed.connect(self._follow_list)
         self.items.selected.add_key_to(self)
@@ -305,12 +232,10 @@ class DatasetPage(Page):
         self._listed = None
         self._show_judge_button()
         self.columns_button.setVisible(dataset is not None and dataset.columns is not None)
-        self.setFocusProxy(self.open_button if dataset is None else self.items.view)
+        self.setFocusProxy(self.welcome.open_button if dataset is None else self.items.view)
         if dataset is None:
             return
         self._end_failure()
-        self.context.setText(one_line(dataset.name))
-        set_tip(self.context, str(dataset.path))
         self.summary.begin(dataset)
         self.items.show_dataset(dataset)
         self._counting.start(dataset_jobs.summary(dataset))

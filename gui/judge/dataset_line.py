@@ -8,12 +8,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import Setting
-from engine.core.formatting import clipped, counted, listed, short_name, visible, words
+from engine.core.formatting import clipped, counted, listed, visible, words
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED, ItemSample, StoppingRule
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox, SpinBox
-from gui.widgets.foreign_text import one_line, set_tip
+from gui.widgets.foreign_text import set_tip
 from gui.widgets.notice import FIELDS
 
 if TYPE_CHECKING:
@@ -181,31 +181,26 @@ _IDS_SHOWN, _IDS_IN_TIP = 3, 50
 
 class DatasetLine(QWidget):
     changed = Signal()
-    choice_wanted = Signal()  # of a dataset
     demo_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._name = labels.label("")
+        self._count = labels.label("")
         self.part = ItemChoice()
         self.part.changed.connect(self.changed)
         self.until = UntilChoice()
         self.until.changed.connect(self.changed)
-        self._there, self._file_name = False, ""
+        self._there = False
         self.ids: tuple[str, ...] = ()
         self._chosen = labels.label("")
         whole = "Judge all items, not only the chosen ones"
         every = labels.button("All items", lambda: self.set_items(None), whole)
         self._choice = labels.as_row((self._chosen, labels.STRETCH), (every, Qt.AlignmentFlag.AlignTop))
-        there = "Choose a dataset on the Dataset page"
-        choose = labels.button("Choose a dataset", self.choice_wanted.emit, there)
         demo = labels.button("Open the demo dataset", self.demo_wanted.emit)
-        self._reading = labels.hint("")
-        self._reading.hide()
-        none = labels.hint("No dataset is open. A run judges the items of a dataset.")
-        self._without = labels.as_column(none, labels.as_row(choose, demo, labels.STRETCH))
-        shown = (self._name, self.part, self._choice, self.until, self._reading, self._without)
-        labels.in_column(labels.heading("Dataset"), *shown, on=self, spacing=6)
+        none = labels.hint("No dataset is open: choose one at the head of the window.")
+        self._without = labels.as_column(none, labels.as_row(demo, labels.STRETCH))
+        shown = (self._count, self.part, self._choice, self.until, self._without)
+        labels.in_column(labels.heading("Items"), *shown, on=self, spacing=6)
         self.show_dataset(None)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
@@ -237,25 +232,21 @@ class DatasetLine(QWidget):
         self._there = dataset is not None
         self.part.show_dataset(*((0, ()) if dataset is None else (len(dataset), dataset.value_columns)))
         if dataset is not None:
-            self._file_name = one_line(short_name(dataset.name))
-            self._name.setText(f"{self._file_name}: {counted(len(dataset), 'item', 'items')}")
-            set_tip(self._name, dataset.name)
+            self._count.setText(counted(len(dataset), "item", "items"))
         self.until.offer(dataset is not None and dataset.names_candidates)
         self._show_choice()
-        self._without.setVisible(not self._there and self._reading.isHidden())
+        self.show_reading(False)
 
-    def show_reading(self, file_name: str | None) -> None:
-        reading = f"Reading {one_line(short_name(file_name))} …" if file_name is not None else ""
-        labels.show_text(self._reading, reading)
-        self._without.setVisible(not self._there and file_name is None)
+    def show_reading(self, reading: bool) -> None:
+        self._without.setVisible(not self._there and not reading)
 
     def _show_choice(self) -> None:
         chosen, there = bool(self.ids), self._there
-        for widget, is_shown in ((self._name, not chosen), (self.part, not chosen), (self._choice, chosen)):
+        for widget, is_shown in ((self._count, not chosen), (self.part, not chosen), (self._choice, chosen)):
             widget.setVisible(there and is_shown)
         self.until.setVisible(there)
         more = ", …" if len(self.ids) > _IDS_SHOWN else ""
         ids = f"{listed(self.ids[:_IDS_SHOWN])}{more}"
         count = counted(len(self.ids), "chosen item", "chosen items")
-        self._chosen.setText(visible(f"Only {count} of {self._file_name} ({ids})"))
+        self._chosen.setText(visible(f"Only {count} ({ids})"))
         set_tip(self._chosen, listed(self.ids, _IDS_IN_TIP))

@@ -161,6 +161,7 @@ class JudgePage(Page):
         self._shown_path: Path | None = None
         self._awaited: RunSetup | None = None  # whose dataset is still read
         self._best: TuneDialog | None = None
+        self._keys_follow = False  # the keys were on Stop, or Stop was pressed: they go to what follows
         self._make_parts()
         self._make_header()
         left = labels.column(*map(labels.panel, (self.dataset_line, self.picker, self.settings)))
@@ -260,11 +261,10 @@ class JudgePage(Page):
         self.banner = ResumeBanner(self.workspace, self.control, self.setup)
         self.banner.resumed.connect(self.resume)
         self.dataset_line, space = DatasetLine(), self.workspace
-        self.dataset_line.choice_wanted.connect(lambda: space.page_wanted.emit(PageName.DATASET))
         self.dataset_line.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
         self.picker = ModelPicker(space)
         self.picker.doing.audit_wanted.connect(self.audit)
-        self.settings = SettingsPanel(space, self.setup)
+        self.settings = SettingsPanel(space)
         for part in (self.dataset_line, self.picker, self.settings):
             part.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
@@ -293,7 +293,6 @@ class JudgePage(Page):
         # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of the user.
         for each in (self.results_button, self.over_button, self.run_button, self.stop_button):
             self.header.addWidget(each)
-            labels.guard(each)
 
     # Recipes
 
@@ -340,7 +339,6 @@ class JudgePage(Page):
         self.dataset_line.show_dataset(dataset)
         if dataset is not None:
             self._show_part(dataset)
-        self.context.setText(dataset.name if dataset else "")
         self._plan_soon()
 
     def _describe(self, setup: RunSetup) -> None:
@@ -367,7 +365,7 @@ class JudgePage(Page):
     def _show_loading(self, loading: Loading | None) -> None:
         begins_or_ends = (loading is not None) != self._reading
         self._reading = loading is not None
-        self.dataset_line.show_reading(loading.path.name if loading else None)
+        self.dataset_line.show_reading(self._reading)
         if begins_or_ends:
             self._plan_soon()
 
@@ -436,6 +434,8 @@ class JudgePage(Page):
         self.run_panel.end(how, self.control.progress)
         self._close_first_steps()
         self.plan_panel.show()
+        if self._keys_follow and self.isVisible():
+            self.run_button.setFocus(Qt.FocusReason.OtherFocusReason)
         self._plan_soon()
 
     def _show_buttons(self) -> None:
@@ -446,6 +446,7 @@ class JudgePage(Page):
         labels.name(self.run_button, _AGAIN if complete else f"{self.run_button.text()} (Ctrl+R)")
         labels.set_role(self.run_button, "" if complete else "main")
         labels.set_role(self.results_button, "main" if complete else "")
+        self._keys_follow |= running and (self.control.stopping or self.stop_button.hasFocus())
         # Before Run is hidden: the keys go from there to what stands beside it and can be pressed.
         self.stop_button.setEnabled(running and not self.control.stopping)
         self.stop_button.setText("Stopping …" if self.control.stopping else "Stop")
@@ -454,6 +455,10 @@ class JudgePage(Page):
         self.over_button.setVisible(unfinished and not running)
         self.results_button.setVisible(complete and not running)
         self.run_panel.offer_results(not complete)
+        if self._keys_follow and planned is not None and not running:
+            self._keys_follow = False
+            if complete and self.run_button.hasFocus():
+                self.results_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_results(self) -> None:
         plan = self.plan_panel.plan

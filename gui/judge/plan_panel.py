@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing, RunEnded
-from engine.core.formatting import short_name, visible, without_middle
+from engine.core.formatting import visible, without_middle
 from engine.settings.run_setup import RunSetup
 from gui.judge import run_jobs
 from gui.judge.run_control import RunControl
@@ -17,7 +17,7 @@ from gui.judge.run_jobs import Planned
 from gui.models.model_table import FIT_ROLES
 from gui.widgets import labels
 from gui.widgets.actions import BusyLine, timer
-from gui.widgets.foreign_text import OneLine, one_line, set_tip
+from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.notice import Notice
 from gui.widgets.value_table import sentence_case
@@ -73,7 +73,6 @@ class PlanPanel(QWidget):
         self._notices = labels.label("")
         self._notices.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._outcomes = (self._problem, self._again, self._hint)  # why there is no plan
-        self._subject = OneLine()  # what is planned
         self._fit = Pill()
         named = "Judge some items to know the time"
         how = "Judges four items of typical length (two if that takes minutes) and stores nothing."
@@ -85,9 +84,8 @@ class PlanPanel(QWidget):
         )
         self._shorten = labels.button("Shorten them", self.shorten_wanted.emit, named, how)
         self._buttons = (self._fit, self._time, self._more_room, self._shorten)
-        top = labels.in_row(labels.heading("Plan"), (self._subject, labels.STRETCH))
-        shown = (self._hint, self._busy, self._problem, self._facts(), self._notices)
-        labels.in_column(labels.panel(top, *shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
+        shown = (labels.heading("Plan"), self._hint, self._busy, self._problem, self._facts(), self._notices)
+        labels.in_column(labels.panel(*shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
         self.show_nothing("")
 
     def want(self, setup: RunSetup, dataset: "Dataset") -> None:
@@ -97,7 +95,7 @@ class PlanPanel(QWidget):
             self.drop()
             self._wanted = (setup, dataset)
             self._rest.start()
-            self._begin(setup)
+            self._begin()
 
     def drop(self) -> None:
         self._rest.stop()
@@ -111,7 +109,7 @@ class PlanPanel(QWidget):
             self._rest.stop()
             self._timing.drop()
             waits = self._workspace.threads.busy(ThreadName.MODEL)
-            self._begin(wanted[0])
+            self._begin()
             self._busy.go_on(f"{WAITING if waits else 'Making a plan'} …")
             self._planning.start(run_jobs.plan(self._workspace.store_path, *wanted))
 
@@ -127,7 +125,6 @@ class PlanPanel(QWidget):
 
     def _show_none(self, why: str) -> None:
         self._reset()
-        self._subject.setText("")
         labels.show_text(self._hint, why)
 
     def _time_some(self) -> None:
@@ -153,9 +150,8 @@ class PlanPanel(QWidget):
         self._show_none("The plan is not complete. A run can start without it.")
         self._again.show()
 
-    def _begin(self, setup: RunSetup) -> None:
+    def _begin(self) -> None:
         # A plan of this follows: no figure of another one is shown, and its rows keep their places.
-        self._subject.setText(short_name(setup.dataset_in_words))
         for caption in self._lines:
             self._lines[caption][1].setText("…")
             self._lines[caption][1].setToolTip("")
@@ -256,7 +252,6 @@ class ResumeBanner(QFrame):
             labels.button("Add to queue", self._queue, f"Add {run} to the queue", turn),
             labels.button("Dismiss", self._dismiss, gone, stays),
         )
-        labels.guard(*buttons)
         labels.in_row((self._text, labels.STRETCH), *buttons, on=self, margins=(12, 8, 12, 8))
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)

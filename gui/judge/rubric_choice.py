@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent, QStandardItemModel
-from PySide6.QtWidgets import QWidget
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QApplication
 
-from engine.core.errors import EngineError
 from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import Rubric
 from engine.settings.run_setup import RunSetup
@@ -18,61 +16,40 @@ from gui.judge import prompt_jobs
 from gui.judge.prompt_jobs import KIND, RubricFile, RubricsFound
 from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
-from gui.widgets.fields import ComboBox, FlowLayout
+from gui.widgets.actions import CurrentChoice, add_entry
 from gui.widgets.files import ask_source
-from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
-from gui.widgets.glossary import Topic
-from gui.widgets.help_dialog import HelpMark
-from gui.widgets.labels import STRETCH, as_column, button, in_column, in_row, name, narrow, open_dialog
-from gui.widgets.notice import problem_of
+from gui.widgets.foreign_text import one_line
+from gui.widgets.labels import open_dialog
+from gui.widgets.notice import Message, problem_of
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from engine.data.dataset import Dataset
-
 _LABELS = "_preference"
-_DRAFT = "Draft a rubric with the dataset's own criteria"
 _MOST_NAMED = 4  # criteria
 
 
-class RubricChoice(QWidget):
+class RubricChoice(CurrentChoice):
+    """It follows the labelled criteria of the dataset, unless a person chose one for it."""
+
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
-        """`described`: the run that the page describes, by whose model the editor shows prompts."""
-        super().__init__()
+        """`described`: the run that the Judge page describes, by whose model the editor shows prompts."""
+        super().__init__("Rubric")
         self._workspace, self._described = workspace, described
         self._current = workspace.rubric
         self._found = RubricsFound((), ())
-        self._offered: Rubric | None = None
+        self._told: Path | None = None  # the dataset for which a draft was offered
         self.dialog: RubricDialog | None = None
         # Neither behind a search for models nor behind a large dataset.
         threads, failures = workspace.threads, workspace.failures
         self._finding = TaskPanel(threads, ThreadName.STORE, self, self._take_found, failed=failures)
-        self._opening = TaskPanel(threads, ThreadName.STORE, self, self._take_opened, failed=self._refuse)
+        self._opening = TaskPanel(threads, ThreadName.STORE, self, self._take_opened, failed=failures)
         self._drafting = TaskPanel(threads, ThreadName.FILES, self, self._take_draft, failed=failures)
-        self.field = ComboBox()
-        narrow(self.field)
-        name(self.field, "Rubric", "The criteria and the words of the prompt")
-        self.field.activated.connect(self._choose)
-        self.source = OneLine(end=True)
-        buttons = QWidget()
-        flow = FlowLayout(buttons)
-        flow.addWidget(button("Edit…", self.edit, "Edit the rubric"))
-        flow.addWidget(button("New…", self.make, "Make a rubric of your own"))
-        flow.addWidget(button("Duplicate…", self.duplicate, "Make a rubric of your own from this one"))
-        flow.addWidget(button("Open…", self.open_file, "Open the file of a rubric"))
-        self._offer_text = plain_label(role="warning")
-        self.offer_button = button("Draft a rubric…", self._take_offer, _DRAFT)
-        self.offer = as_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft))
-        first = in_row((self.field, STRETCH), HelpMark(Topic.RUBRIC))
-        in_column(first, self.source, buttons, self.offer, on=self, spacing=4)
         self._current.changed.connect(self._show)
-        workspace.dataset_changed.connect(self._show_offer)
+        workspace.dataset_changed.connect(self._follow_labels)
         self._show()
 
     def showEvent(self, event: QShowEvent) -> None:
-        # What lies in the folder may have changed since it was seen last.
         super().showEvent(event)
         self.look()
 
@@ -83,12 +60,44 @@ class RubricChoice(QWidget):
 
     # What is chosen
 
-    def _choose(self) -> None:
-        chosen = self.field.currentData()
-        if isinstance(chosen, RubricFile) and chosen.rubric is not None:
-            self._current.choose(chosen.rubric, chosen.path)
-        elif isinstance(chosen, Rubric):
-            self._current.choose(chosen)
+    def offer(self) -> None:
+        self._fill()
+        self.look()  # what lies in the folder may have changed since it was seen last
+
+    def _fill(self) -> None:
+        menu, current = self._menu, self._current
+        menu.clear()
+        for rubric in self._found.shipped:
+            self._add(rubric, None, rubric.source, current.path is None and rubric == current.rubric)
+        menu.addSeparator()
+        for file in self._found.files:
+            if file.rubric is not None:
+                self._add(file.rubric, file.path, str(file.path), file.path == current.path)
+            else:
+                why = " ".join(problem_of(file.error)) if file.error is not None else ""
+                text = one_line(f"{file.path.name} (cannot be read)").replace("&", "&&")
+                add_entry(menu, text, self.look, what=f"{file.path}: {why}").setEnabled(False)
+        if not any(entry.isChecked() for entry in menu.actions()):
+            self._add(current.rubric, current.path, str(current.path or ""), True)
+        menu.addSeparator()
+        add_entry(menu, "&Edit…", self.edit)
+        add_entry(menu, "&New…", self.make, what="Make a rubric of your own")
+        add_entry(menu, "&Duplicate…", self.duplicate, what="Make a rubric of your own from this one")
+        add_entry(menu, "&Open…", self.open_file, what="Open the file of a rubric")
+        if self._unasked:
+            add_entry(menu, self._draft_text, self.draft)
+
+    def _add(self, rubric: Rubric, path: Path | None, what: str, chosen: bool) -> None:
+        text = one_line(self._called(rubric, path)).replace("&", "&&")
+        add_entry(self._menu, text, partial(self._current.choose, rubric, path), what=what, checked=chosen)
+
+    def _called(self, rubric: Rubric, path: Path | None) -> str:
+        """Its name; of what is in none of those that there are, where it is from."""
+        known = [file.path for file in self._found.files if file.rubric is not None]
+        if not self._found.shipped or path in known or (path is None and rubric in self._found.shipped):
+            return short_name(rubric.name)
+        where = f"not in {path.name} any more" if path is not None else "as in a run"
+        return f"{short_name(rubric.name)} ({where})"
 
     def open_file(self) -> None:
         folder = self._current.path.parent if self._current.path else rubrics_folder()
@@ -106,18 +115,18 @@ class RubricChoice(QWidget):
             self._current.choose(file.rubric, file.path)
             self.look()
 
-    def _refuse(self, error: EngineError) -> None:
-        self._fill()
-        self._workspace.problem.emit(error)
-
     def _take_found(self, found: RubricsFound) -> None:
         # Show what there is; where the user's file was changed since it was chosen, that is what counts.
-        self._found = found
+        before, self._found = self._found, found
         file = self._file()
         if file is not None and file.rubric is not None and file.rubric != self._current.rubric:
             self._workspace.note.emit(f"{short_name(file.path.name)} was changed and is read again.")
-            self._current.choose(file.rubric, file.path)
-        self._show()
+            self._current.use(file.rubric, file.path)
+        if found != before:
+            self._show()
+            self._follow_labels()
+            if self._menu.isVisible():
+                self._fill()
 
     def _file(self) -> RubricFile | None:
         return next((file for file in self._found.files if file.path == self._current.path), None)
@@ -135,110 +144,71 @@ class RubricChoice(QWidget):
         written = EditedRubric.of(self._current.rubric)
         self._open(RubricRequest(replace(written, name=f"{written.name} (copy)")))
 
+    def draft(self) -> None:
+        if (dataset := self._workspace.dataset) is not None:
+            self._drafting.start(prompt_jobs.draft_of(dataset.label_names, dataset.path.stem))
+
     def _open(self, request: RubricRequest) -> None:
-        space = self._workspace
+        space, window = self._workspace, QApplication.activeWindow() or self.window()
         request = replace(request, dataset=space.dataset, model=self._described().model_path)
-        self.dialog = RubricDialog(space, request, self.window())
+        self.dialog = RubricDialog(space, request, window)
         self.dialog.saved.connect(self._take_opened)
         self.dialog.finished.connect(lambda: setattr(self, "dialog", None))  # which holds a dataset
         open_dialog(self.dialog)
-
-    # What the open dataset has labels on
-
-    def _take_offer(self) -> None:
-        dataset = self._workspace.dataset
-        if self._offered is not None:
-            file = next((file for file in self._found.files if file.rubric == self._offered), None)
-            self._current.choose(self._offered, file.path if file else None)
-        elif dataset is not None:
-            self._drafting.start(prompt_jobs.draft_of(dataset.label_names, dataset.path.stem))
 
     def _take_draft(self, draft: Rubric | None) -> None:
         if draft is not None:
             self._open(RubricRequest(EditedRubric.of(draft)))
 
-    def _show_offer(self) -> None:
-        dataset = self._workspace.dataset
-        own = _own_criteria(dataset) if dataset is not None else []
-        unasked = [criterion for criterion in own if criterion not in self._current.rubric.names]
-        self.offer.setVisible(bool(unasked))
-        if not unasked or dataset is None:
-            return
-        files = [file.rubric for file in self._found.files if file.rubric is not None]
-        fitting = [each for each in (*files, *self._found.shipped) if set(own) <= set(each.names)]
-        self._offered = min(fitting, key=lambda rubric: len(rubric.names), default=None)
-        file, named = (
-            short_name(dataset.name),
-            listed([words(criterion) for criterion in unasked], _MOST_NAMED),
-        )
-        self._offer_text.setText(one_line(f"{file} has labels on {named}, which are not in this rubric."))
-        shown, what = f"Draft a rubric with its {counted(len(own), 'criterion', 'criteria')}…", _DRAFT
-        if self._offered is not None:
-            called = one_line(short_name(self._offered.name))
-            shown, what = f"Use “{called}”", f"Use the rubric {called}"
-        self.offer_button.setText(shown)
-        name(self.offer_button, what)
+    # What the current dataset has labels on
 
-    # Showing
+    @property
+    def _labelled(self) -> list[str]:
+        """The criteria that the dataset has columns of labels for."""
+        dataset = self._workspace.dataset
+        columns = dataset.label_names if dataset is not None else ()
+        named = (column.removesuffix(_LABELS) for column in columns if column.endswith(_LABELS))
+        return [criterion for criterion in named if criterion.isidentifier()]
+
+    @property
+    def _unasked(self) -> list[str]:
+        return [criterion for criterion in self._labelled if criterion not in self._current.rubric.names]
+
+    @property
+    def _draft_text(self) -> str:
+        return f"Draft a rubric with its {counted(len(self._labelled), 'criterion', 'criteria')}…"
+
+    def _follow_labels(self) -> None:
+        dataset, unasked = self._workspace.dataset, self._unasked
+        if dataset is None or not unasked or not self._found.shipped or self._current.is_chosen:
+            return
+        fitting = [each for each in self._offered if set(self._labelled) <= set(each[0].names)]
+        if fitting:
+            self._current.use(*min(fitting, key=lambda each: len(each[0].names)))
+        elif dataset.path != self._told:
+            self._told = dataset.path
+            named = listed([words(criterion) for criterion in unasked], _MOST_NAMED)
+            text = f"{short_name(dataset.name)} has labels on {named}, which are not in the rubric."
+            said = Message(text, steps={self._draft_text: self.draft}, about=("rubric", dataset.path))
+            self._workspace.notice.emit(said)
 
     def _show(self) -> None:
         if (whole := self._whole()) is not None:
-            self._current.choose(*whole)  # which is shown then
+            self._current.use(*whole)  # which is shown then
             return
-        self._fill()
-        rubric = self._current.rubric
-        self.source.setText(one_line(rubric.source) if rubric.source else "No source is named.")
-        set_tip(self.source, rubric.source)
-        self.source.setAccessibleName(f"Source of the rubric: {self.source.text()}")
-        self._show_offer()
-
-    def _fill(self) -> None:
-        # Offer what there is; what is loaded and in none of them stays, and is named so.
-        field, current, listed = self.field, self._current, -1
-        field.clear()
-        for rubric in self._found.shipped:
-            if current.path is None and rubric == current.rubric:
-                listed = field.count()
-            self._add(rubric.name, rubric, rubric.source)
-        if self._found.files:
-            field.insertSeparator(field.count())
-        for file in self._found.files:
-            if file.path == current.path and file.rubric is not None:
-                listed = field.count()
-            self._add_file(file)
-        if listed < 0:
-            listed = field.count()
-            where = f"not in {current.path.name} any more" if current.path else "as in a run"
-            looked = f" ({where})" if self._found.shipped else ""
-            self._add(f"{current.rubric.name}{looked}", current.rubric, str(current.path or ""))
-        field.setCurrentIndex(listed)
-        set_tip(field, current.rubric.name)
-
-    def _add(self, text: str, data: object, what: str) -> None:
-        self.field.add(one_line(short_name(text)), data, what)
+        rubric, path = self._current.rubric, self._current.path
+        source = rubric.source or "No source is named."
+        asked = ", ".join(words(name) for name in rubric.names)
+        self.show_current(f"Rubric {self._called(rubric, path)}", f"{rubric.name}: {asked}\n{source}")
 
     def _whole(self) -> tuple[Rubric, Path | None] | None:
         # What is offered, of which the current rubric is some, as that of a run may be.
         current = self._current
         if current.path is not None or current.rubric in self._found.shipped:
             return None
-        of_files = ((file.rubric, file.path) for file in self._found.files if file.rubric is not None)
-        offered = (*of_files, *((rubric, None) for rubric in self._found.shipped))
-        return next((found for found in offered if current.rubric.is_part_of(found[0])), None)
+        return next((found for found in self._offered if current.rubric.is_part_of(found[0])), None)
 
-    def _add_file(self, file: RubricFile) -> None:
-        # A file of which no rubric can be read cannot be chosen; it says why, and "Open…" says all of it.
-        if file.rubric is not None:
-            self._add(file.rubric.name, file, str(file.path))
-            return
-        why = " ".join(problem_of(file.error)) if file.error is not None else ""
-        self._add(f"{file.path.name} (cannot be read)", file, f"{file.path}: {why}")
-        model = self.field.model()
-        if isinstance(model, QStandardItemModel):
-            model.item(self.field.count() - 1).setEnabled(False)
-
-
-def _own_criteria(dataset: "Dataset") -> list[str]:
-    """The criteria that a dataset has columns of labels for."""
-    named = (column.removesuffix(_LABELS) for column in dataset.label_names if column.endswith(_LABELS))
-    return [criterion for criterion in named if criterion.isidentifier()]
+    @property
+    def _offered(self) -> list[tuple[Rubric, Path | None]]:
+        files = [(file.rubric, file.path) for file in self._found.files if file.rubric is not None]
+        return [*files, *((rubric, None) for rubric in self._found.shipped)]

@@ -17,7 +17,6 @@ from engine.core.methods import METHODS
 from engine.core.rubric import Rubric
 from engine.settings.rows import DEFAULT_MARGIN, Group, SettingRow, Surface, rows_on
 from engine.settings.run_setup import RunSetup
-from gui.judge.rubric_choice import RubricChoice
 from gui.judge.run_control import default_setup
 from gui.models.device_choice import DeviceChoice
 from gui.models.model_jobs import can_reason
@@ -25,7 +24,8 @@ from gui.widgets import labels
 from gui.widgets.fields import ComboBox, DoubleSpinBox, FlowLayout, Fold, SpinBox
 from gui.widgets.files import DATASETS, FileChoice
 from gui.widgets.foreign_text import one_line, set_tip
-from gui.widgets.glossary import MORE_BY_F1
+from gui.widgets.glossary import MORE_BY_F1, Topic
+from gui.widgets.help_dialog import HelpMark
 from gui.widgets.notice import FIELDS
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -283,15 +283,13 @@ class SettingsPanel(QWidget):
     changed = Signal()
     best_wanted = Signal()  # settings, of a search
 
-    def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self.rubric = RubricChoice(workspace, described)
         self._make_fields()
         form = QFormLayout(rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         self._mode.add_to(form, Group.OUTPUT)
         form.addRow("Show the responses", self._orders)
-        form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
         top = labels.in_row(labels.heading("Settings"), labels.STRETCH, self._best, self._reset)
         labels.in_column(top, form, self._none, self.methods, self.fold, on=self)
@@ -303,7 +301,7 @@ class SettingsPanel(QWidget):
             self._mode.show_setup(setup)
             both = _BOTH if setup.second_order_below is None else _UNCERTAIN
             self._orders.setCurrentIndex(both if setup.both_orders else _ONE)
-            self._workspace.rubric.ask(setup.rubric)
+            self._workspace.rubric.ask(setup.rubric, setup.dataset_path)
             self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
             self.methods.show_setup(setup)
             self.advanced.show_setup(setup)
@@ -376,7 +374,7 @@ class CriteriaBoxes(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.boxes: dict[str, QCheckBox] = {}
-        self._flow = FlowLayout(self, gap=8)
+        self._flow, self._help = FlowLayout(self, gap=8), HelpMark(Topic.RUBRIC)
 
     @property
     def chosen(self) -> tuple[str, ...]:
@@ -395,3 +393,5 @@ class CriteriaBoxes(QWidget):
             box.toggled.connect(self.changed)
             self._flow.addWidget(box)
             self.boxes[criterion.name] = box
+        self._flow.removeWidget(self._help)
+        self._flow.addWidget(self._help)

@@ -277,7 +277,6 @@ class CalibrationPanel(QWidget):
         self.apply_button = labels.button("Appl&y", self.apply, "Apply the calibration")
         for main in (self.fit_button, self.apply_button):
             main.setProperty("role", "main")
-        labels.guard(self.fit_button, self.off_button, self.apply_button)
         self.learning = LearningPanel(self._workspace, self._wishes)
         self._source = labels.label("")
         self.sheet, self._fitted = SheetView(), SectionView()

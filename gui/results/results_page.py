@@ -11,9 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.formatting import visible
 from engine.core.tables import ItemsBehind
-from engine.settings.run_lists import of_what
 from gui.results import score_jobs
 from gui.results.calibration_panel import CalibrationPanel
 from gui.results.export_dialog import Exporter
@@ -25,13 +23,12 @@ from gui.results.weighted_scoring_panel import WeightedScoringPanel
 from gui.widgets import labels
 from gui.widgets.action_table import EXPORTS_OF_RESULTS
 from gui.widgets.actions import BusyLine, MenuButton, add_entry
-from gui.widgets.foreign_text import set_tip
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import beside_help
 from gui.widgets.labels import STRETCH, button, in_row, label, name
 from gui.widgets.value_table import TableModel
 from gui.workspace.file_jobs import Chosen, measure_slices
-from gui.workspace.page import OfferedRun, Page, RunPicker, SourceBox
+from gui.workspace.page import Page, SourceBox
 from gui.workspace.rewriter import Rewriter, StaleLine
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
 from gui.workspace.state import MOST_OF_QT, PageName
@@ -158,8 +155,8 @@ class Measurer(QObject):
 _DEBOUNCE_MS = 300
 _NO_RUN = (
     "No run yet",
-    "Judge a dataset on the Judge page, choose a run in the list above, or open a submission file there. Its"
-    " results appear here.",
+    "Judge the dataset on the Judge page, choose a run at the head of the window, or open a submission file"
+    " there. Its results appear here.",
 )
 _STOPPED = "Measuring was stopped. Open this page again to measure the labels."
 _TAB = "results/tab"
@@ -256,14 +253,6 @@ class ResultsPage(Page):
         self._follow_judging()
         self._follow_overrides()
         self.can_export_changed.emit(run is not None)
-        # Which run would be written is said: another one may have ended meanwhile.
-        what, whole = "", "There is no run to write"
-        if run is not None:
-            stored = run.results.run
-            what, whole = f" {stored.in_short}", f"Write {stored.called} {of_what(stored)} to files"
-        self.export_button.setText(f"E&xport{what}")
-        name(self.export_button, f"Export{what}")
-        set_tip(self.export_button, visible(whole))
         self.export_button.setEnabled(run is not None)
         self._measure_soon(0)
 
@@ -365,12 +354,10 @@ class ResultsPage(Page):
     # Making
 
     def _build_header(self) -> None:
-        self.picker = RunPicker(self.workspace)
-        self.export_button = MenuButton()
+        self.export_button = MenuButton("E&xport")
+        name(self.export_button, "Export", "Write the run to files")
         for row in EXPORTS_OF_RESULTS:
             add_entry(self.export_button.menu(), row.text, self.exports[row.name])
-        self.header.addWidget(self.picker, 4)
-        self.header.addWidget(OfferedRun(self.workspace))
         self.header.addWidget(self.export_button)
 
     def _build_body(self) -> None:

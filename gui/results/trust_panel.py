@@ -193,7 +193,6 @@ class TrustPanel(QWidget):
         for button in made:
             buttons.addWidget(button)
         self.find_button.setProperty("role", "main")
-        labels.guard(self.keep_button)
         self.said, self.kept, self.sheet = labels.label(""), labels.hint(""), SheetView()
         self.picture = FramedPicture(self._workspace, TRUST_FIGURE, "Agreement of the labels that may stand")
         asked = (headed("Trust", Topic.TRUST), labels.hint(_WHAT), fields, labels.hint(_AGAIN), buttons)

@@ -10,6 +10,7 @@ from functools import partial
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QCompleter,
     QDialog,
     QDialogButtonBox,
@@ -27,7 +28,7 @@ from gui.review.criterion_strip import compact_button
 from gui.review.progress import STATE_WORDS, DelayedSave, Drafts, Progress, note_of
 from gui.review.review_jobs import Blind
 from gui.widgets import labels
-from gui.widgets.actions import MenuButton, ReadingOrder, add_entry
+from gui.widgets.actions import CurrentChoice, ReadingOrder, add_entry
 from gui.widgets.fields import FlowLayout, narrow_box
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
@@ -43,7 +44,6 @@ _LONGEST_NOTE = 20_000
 _MOST_PILLS = 4
 _LONGEST_PILL = 18
 _Note = tuple[str, tuple[str, ...]]  # its text and tags
-_SHOWN = 16  # characters of a name on the button
 _MOST_LISTED = 12
 _WHAT_FOR = (
     "Your name is stored with every label and note that you give, and is in exports."
@@ -75,16 +75,15 @@ class WhoDialog(QDialog):
         self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(typed_in(self.field)))
 
 
-class WhoButton(MenuButton):
+class WhoButton(CurrentChoice):
     """`You are Ada ▾`: everybody who labelled the open run, and another name."""
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__(tips=True)
+        super().__init__("Annotator")
         self._workspace = workspace
         self._request: Callable[[], object] | None = None
         self._wished_of: int | None = None  # the run that was open
         self.dialog: WhoDialog | None = None
-        self._menu.aboutToShow.connect(self._fill)
         workspace.author_changed.connect(self.follow)
         self.follow()
 
@@ -99,22 +98,14 @@ class WhoButton(MenuButton):
     def ask(self) -> None:
         if self.dialog is not None:
             return
-        self.dialog = WhoDialog(self._workspace.author, self.window())
+        self.dialog = WhoDialog(self._workspace.author, QApplication.activeWindow() or self.window())
         self.dialog.finished.connect(self._take)
         labels.open_dialog(self.dialog)
 
     def follow(self) -> None:
         author = visible(self._workspace.author)
-        self.setText(f"You are {self._short(author)}".replace("&", "&&"))
-        name(self, f"You are {author}: choose the annotator")
-        set_tip(self, f"You are {author}. Your annotations are separate from those of others.")
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().averageCharWidth() * 14, super().minimumSizeHint().height())
-
-    def _short(self, annotator: str) -> str:
-        room = self.fontMetrics().averageCharWidth() * _SHOWN
-        return self.fontMetrics().elidedText(annotator, Qt.TextElideMode.ElideMiddle, room)
+        separate = f"You are {author}. Your annotations are separate from those of others."
+        self.show_current(f"You are {author}", separate)
 
     def _take(self, result: int) -> None:
         dialog, self.dialog = self.dialog, None
@@ -131,12 +122,12 @@ class WhoButton(MenuButton):
     def _open_run(self) -> int | None:
         return self._workspace.run.id if self._workspace.run else None
 
-    def _fill(self) -> None:
+    def offer(self) -> None:
         self._menu.clear()
         run = self._workspace.run
         annotators = {*(run.results.reviews.annotators if run else ()), self._workspace.author}
         for annotator in sorted(annotators)[:_MOST_LISTED]:
-            text, choose = self._short(visible(annotator)), partial(self._workspace.set_author, annotator)
+            text, choose = one_line(clipped(annotator)), partial(self._workspace.set_author, annotator)
             is_chosen = annotator == self._workspace.author
             add_entry(self._menu, text.replace("&", "&&"), choose, what=annotator, checked=is_chosen)
         self._menu.addSeparator()

@@ -17,7 +17,7 @@ from gui.widgets.actions import press_once
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.label_mark import LABEL_WORDS, LETTERS, label_icon
-from gui.widgets.labels import STRETCH, guard, in_column, name, take_out
+from gui.widgets.labels import STRETCH, in_column, name, take_out
 from gui.widgets.labels import button as made
 
 if TYPE_CHECKING:
@@ -171,7 +171,6 @@ class OverrideButtons(QtWidgets.QWidget):
         flow = FlowLayout(self, gap=6 if wide else 4, whole=True)
         for each in (*self.labels.values(), self.edit, self.undo, self.redo):
             flow.addWidget(each)
-        guard(self)
         self.set_narrow(not wide)
         self.show_state(None, "", "", False)
         self.restyle()
@@ -239,7 +238,6 @@ class ExplanationEditor(QtWidgets.QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._begun_with = ""
-        guard(self)
         self.field = _Field(tabChangesFocus=True, placeholderText="Why this label? One or two sentences.")
         policy = QtWidgets.QSizePolicy.Policy
         self.field.setSizePolicy(policy.Expanding, policy.Preferred)

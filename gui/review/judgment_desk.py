@@ -13,7 +13,7 @@ from engine.annotations.records import AnnotationKind, AnyWord, annotations_in
 from engine.core.formatting import counted, words
 from engine.core.items import HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, ReviewState, SubmittedLabel, Unscored
-from gui.review.annotators import Reviewer, WhoButton
+from gui.review.annotators import Reviewer
 from gui.review.criterion_strip import CriterionStrip, OverrideButtons
 from gui.review.judgment_card import JudgmentCard
 from gui.review.progress import DelayedSave
@@ -24,7 +24,7 @@ from gui.widgets.actions import LONGEST, Announcer, press_once
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import STRETCH, guard, in_column, in_row, keep_room, name
+from gui.widgets.labels import STRETCH, in_column, keep_room, name
 from gui.workspace.state import NEXT_CRITERION
 from gui.workspace.workspace import Workspace
 
@@ -336,7 +336,7 @@ class ReviewAnnouncements(Announcer):
 
 
 class QueueLine(QWidget):
-    def __init__(self, who: WhoButton, adjudicate: QWidget) -> None:
+    def __init__(self, adjudicate: QWidget) -> None:
         super().__init__()
         self.text, buttons = OneLine(), QWidget()
         self.confirm, self.skip = QPushButton("Accept (Enter)"), QPushButton("Skip (S)")
@@ -350,8 +350,7 @@ class QueueLine(QWidget):
         for button in (self.confirm, self.skip):
             press_once(button)
         keep_room(self.again, adjudicate)
-        guard(self)
-        in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
+        in_column(self.text, buttons, on=self, spacing=4)
 
     def show_progress(self, words: str) -> None:
         self.text.setText(words)

@@ -1,6 +1,7 @@
 """What the review says beside the judgments: of what they are a part, what is missing, whom not to trust."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QWidget
@@ -17,6 +18,9 @@ from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.open_run import OpenRun, UnderWay
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
 
 _HEALTH = {
     HealthVerdict.LOOK: ("⚠ The model may not judge as it should", "warning"),
@@ -54,7 +58,7 @@ class NothingToReview(QWidget):
             first, then = f"Run {judging.run_id} is being judged: {far}.", "It opens here when it ends."
         elif self._workspace.run is None:
             first = "No run is open."
-            then = "Judge a dataset, choose a run above, or open a submission file."
+            then = "Judge a dataset, choose a run at the head of the window, or open a submission file."
         self._first.setText(first)
         self._next.setText(then)
 
@@ -101,15 +105,14 @@ class MissingDataset(QFrame):
         self.setProperty("role", "note")
         self._workspace = workspace
         self._looked_for: int | None = None
+        self._found: Dataset | None = None  # in the file that was chosen
         self.text = plain_label()
         self.find_button = button("Find the dataset…", self._ask, "Find the dataset of this run")
         in_column(self.text, (self.find_button, Qt.AlignmentFlag.AlignLeft), on=self, margins=(12, 8, 12, 8))
         self._reading = workspace.reader(self)
-        self._reading.finished.connect(workspace.take_dataset)
+        self._reading.finished.connect(self._reopen)
         self._reading.failed.connect(self._forget)
         workspace.failures.follow(self._reading)
-        workspace.dataset_changed.connect(self._reopen)
-        workspace.dataset_failed.connect(self._forget)
         self.follow()
 
     def follow(self) -> None:
@@ -119,7 +122,7 @@ class MissingDataset(QFrame):
         self._looked_for = None
         if run is None or run.dataset is not None:
             return
-        path, chosen = run.results.run.identity.dataset_path, self._workspace.dataset
+        path, chosen = run.results.run.identity.dataset_path, self._found
         if again and chosen is not None and chosen.columns is not None:
             again = "Read by these columns, the file that you chose holds other items. "
         missing = f"The dataset of {run.results.run.called} ({path}) is missing or has changed."
@@ -138,13 +141,10 @@ class MissingDataset(QFrame):
         if chosen:
             self.look_in(Path(chosen))
 
-    def _reopen(self) -> None:
-        run, dataset = self._workspace.run, self._workspace.dataset
+    def _reopen(self, dataset: "Dataset") -> None:
+        self._found = dataset
         if self._looked_for is not None:
-            self._workspace.open_run(self._looked_for)
-        elif run and run.dataset is None and dataset and len(dataset) >= run.results.run.identity.items:
-            # Opened elsewhere, it may be the right one; whether it is, the job that reads the run finds out.
-            self._workspace.read_run_again()
+            self._workspace.open_run(self._looked_for, dataset)
 
     def _forget(self, _error: object) -> None:
         self._looked_for = None

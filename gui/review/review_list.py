@@ -50,7 +50,7 @@ class ReviewList(QWidget):
         self._workspace, self._session = workspace, session
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
         self.annotators = AnnotatorFilter(workspace, self.progress, reviewer.blind_button)
-        self.queue = QueueLine(reviewer.who, reviewer.adjudicate_button)
+        self.queue = QueueLine(reviewer.adjudicate_button)
         self.to_do_first = False  # of the next list that is made, where no item is wanted then
         self.review: Review | None = None
         self._judged: object = None  # the items of the run as it was when `review` was asked for

@@ -23,7 +23,7 @@ from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
 from gui.widgets.action_table import of_page
 from gui.widgets.labels import STRETCH, DownScroll, as_column, name
-from gui.workspace.page import OfferedRun, Page, PageSplitter, RunPicker, two_parts
+from gui.workspace.page import Page, PageSplitter, two_parts
 from gui.workspace.rewriter import Rewriter, StaleLine
 from gui.workspace.state import NEXT_CRITERION, PageName
 from gui.workspace.workspace import Workspace
@@ -177,8 +177,6 @@ class ReviewPage(Page):
         name(self.markdown, "Texts as Markdown", "Show the texts as Markdown, without links and images (M)")
         self.marking, self.health = MarkingBox(), HealthLine()
         self.header.insertWidget(2, self.reviewer.hidden_when_blind(self.health))
-        self.header.addWidget(RunPicker(self.workspace), 4)
-        self.header.addWidget(OfferedRun(self.workspace))
         for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
         self._down = ReviewLayout(self.reading, self.beside.home, self.desk, self.workspace.state)
@@ -293,6 +291,7 @@ class ReviewPage(Page):
             return
         self.health.look_at(run)
         if run is None:
+            self.context.setText("")
             return
         if run.id != self._run_id:
             self.desk.finish_writing()

@@ -21,7 +21,7 @@ from gui.widgets.action_table import with_keys
 from gui.widgets.actions import add_key
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, tip
-from gui.widgets.labels import STRETCH, button, guard, heading, in_column, in_row, name, open_dialog
+from gui.widgets.labels import STRETCH, button, heading, in_column, in_row, name, open_dialog
 from gui.widgets.value_table import Head, HeadedModel, Index
 from gui.widgets.views import FillingView, dressed
 from gui.workspace.state import PageName, State
@@ -115,7 +115,6 @@ class QueuePanel(QFrame):
         self.again_button = made("Try again", again, lambda: queue.repeat(self._place))
         clear = "Remove all ended runs from the queue; judged items stay saved"
         self.clear_button = made("Clear ended", clear, queue.clear_ended)
-        guard(buttons)
         return buttons
 
     def restyle(self) -> None:

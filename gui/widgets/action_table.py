@@ -73,7 +73,6 @@ PAGES: Mapping[str, Sequence[Action]] = {
         Action("judge_selected", "Judge only the selected items (also: right click)", "Ctrl+J"),
         Action("prompt", "The exact prompt of the item for the model chosen on the Judge page", "P"),
         Action("copy", "Copy the selected rows", "Ctrl+C"),
-        Action("", "A new dataset of pairs from the outputs of several models", "Alt+N"),
         Action("", "Change which columns of a file are used", "Alt+C"),
     ),
     "Judge": (
@@ -213,6 +212,7 @@ MENUS: Mapping[str, Rows] = {
             Action(f"show_{page}", f"&{number} {page}", f"Ctrl+{number}")
             for number, page in enumerate(PAGES, start=1)
         ),
+        Action("show_head", "&Current dataset, run, rubric and annotator", "F7"),
         Action("show_notices", "N&otices", "F8"),
         None,
         Submenu("theme", "&Theme", _THEMES),

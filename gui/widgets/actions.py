@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from PySide6 import QtGui, QtWidgets
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 
-from gui.widgets.foreign_text import OneLine, tip
+from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
 from gui.widgets.labels import STRETCH, Mixed, button, in_row, name
 
 LONGEST = 240  # characters: who wants more of a text goes there
@@ -178,6 +178,59 @@ class MenuButton(QtWidgets.QToolButton):
         self._menu = kind(self)
         self._menu.setToolTipsVisible(tips)
         self.setMenu(self._menu)
+
+
+_FEWEST, _MOST = 8, 60  # characters that are seen of it
+
+
+class CurrentChoice(MenuButton):
+    """What is current, and on a press the choice of another; a long name without its middle."""
+
+    def __init__(self, kind: str) -> None:
+        """`kind`: what can be chosen here, for those that read the screen."""
+        super().__init__(tips=True)
+        self._kind = kind
+        self.setProperty("compact", True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QtWidgets.QSizePolicy.Policy.Maximum, QtWidgets.QSizePolicy.Policy.Fixed)
+        self._menu.aboutToShow.connect(self.offer)
+
+    def offer(self) -> None:
+        """Fill the menu, which opens now."""
+
+    def show_current(self, text: str, what: str) -> None:
+        self.setText(one_line(text).replace("&", "&&"))
+        name(self, one_line(text if text.startswith(self._kind) else f"{self._kind}: {text}"))
+        set_tip(self, what)
+
+    def sizeHint(self) -> QSize:
+        return self._with_letters(_MOST)
+
+    def minimumSizeHint(self) -> QSize:
+        return self._with_letters(_FEWEST)
+
+    def _with_letters(self, most: int) -> QSize:
+        whole, text = super().sizeHint(), self._width_of_text
+        return whole - QSize(max(0, text - most * self.fontMetrics().averageCharWidth()), 0)
+
+    @property
+    def _width_of_text(self) -> int:
+        return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, self.text()).width()
+
+    def keyPressEvent(self, event: QtGui.QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
+            self._menu.popup(self.mapToGlobal(self.rect().bottomLeft()))
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
+        painter, option = QtWidgets.QStylePainter(self), QtWidgets.QStyleOptionToolButton()
+        self.initStyleOption(option)
+        room = self.width() - super().sizeHint().width() + self._width_of_text
+        middle, mnemonic = Qt.TextElideMode.ElideMiddle, int(Qt.TextFlag.TextShowMnemonic)
+        option.text = self.fontMetrics().elidedText(self.text(), middle, room, mnemonic)
+        painter.drawComplexControl(QtWidgets.QStyle.ComplexControl.CC_ToolButton, option)
+        painter.end()
 
 
 def timer(parent: QObject, milliseconds: int, then: Callable[[], object]) -> QTimer:

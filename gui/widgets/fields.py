@@ -147,9 +147,6 @@ class _EdgedField(_CalmField):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        self.draw_edge()
-
-    def draw_edge(self) -> None:
         used, focused = colours(self.palette()), self.hasFocus()
         colour = used.accent if focused else used.edge if self.isEnabled() else used.border
         draw_frame(self, QRectF(self.rect()), colour, self.FOCUSED if focused else 1)

@@ -164,7 +164,6 @@ def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> 
 # would widen the window: where it has more than 40, it may be broken after each 20.
 _UNBROKEN = re.compile(r"[^\s/\\-]{41,}")
 _IN_PIECES = re.compile(r".{1,20}")
-_GUARDED = "guarded"
 _NAMED_BY_VALUE = sys.platform != "win32"
 _LONGEST_LINE = 160  # mean characters of the font, which are wider than those of most texts
 
@@ -307,22 +306,12 @@ def name(widget: QWidget, accessible: str, what: str = "") -> None:
         describe(widget, what)
 
 
-def guard(*widgets: QWidget) -> None:
-    """What a click on these does is kept, or gone: nothing that comes and goes by itself lies over them."""
-    for widget in widgets:
-        widget.setProperty(_GUARDED, True)
-
-
 def keep_room(*widgets: QWidget) -> None:
     """Nothing beside these moves where they come or go: what is pressed stays under the hand."""
     for widget in widgets:
         policy = widget.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         widget.setSizePolicy(policy)
-
-
-def is_guarded(widget: QWidget) -> bool:
-    return widget.property(_GUARDED) is True
 
 
 def describe(widget: QWidget, what: str) -> None:

@@ -33,7 +33,7 @@ IN_THE_WINDOW = Wording(
         Step.CHOOSE_ANSWERED_DATASET: "Open the dataset that it answers first: File > Open dataset.",
         Step.CHOOSE_JUDGED_DATASET: "Choose the judged dataset for the human labels",
         Step.CHOOSE_JUDGES: "On the Compare page, tick two runs or submissions, or more",
-        Step.CHOOSE_RUN: "Choose a run on the Results page.",
+        Step.CHOOSE_RUN: "Choose a run at the head of the window.",
         Step.CHOOSE_STORE: "Choose an existing run",
         Step.COPY_STORE: (
             "Copy its folder to a place where you can write, and set TIEBREAK_HOME to the folder"
@@ -90,7 +90,7 @@ IN_THE_WINDOW = Wording(
         ),
         FileKind.SCORES: "It is for other programs; Tiebreak does not read it.",
         FileKind.COMPARISONS: "Only the command weighted-score reads it.",
-        FileKind.RUBRIC: "Open it on the Judge page, at “Rubric”.",
+        FileKind.RUBRIC: "Open it at the head of the window, at “Rubric”.",
         FileKind.MODEL: "Choose it as the model on the Judge page.",
         FileKind.LABELS_OF_ANNOTATORS: "Open their run, then import them: File > Import annotations.",
         FileKind.RUN_STORE: (

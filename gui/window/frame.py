@@ -13,7 +13,7 @@ from engine.core.errors import EngineError
 from gui.widgets.action_table import MENUS, with_keys
 from gui.widgets.actions import Announcer, ReadingOrder
 from gui.widgets.foreign_text import one_line
-from gui.widgets.labels import STRETCH, as_row, breakable, hint, scrolling, set_role
+from gui.widgets.labels import STRETCH, breakable, hint, in_column, in_row, scrolling, set_role
 from gui.widgets.notice import problem_of
 from gui.widgets.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
 from gui.widgets.value_table import resize_column, resize_part
@@ -100,6 +100,7 @@ class MainWindow(ReadingOrder, QMainWindow):
             self.resize(_FIRST_SIZE.boundedTo(self.screen().availableSize() - _TITLE_BAR))
         page = self.state.text("page", _FIRST_PAGE)
         self.rail.setCurrentRow(_PAGES.index(PageName(page) if page in set(PageName) else _FIRST_PAGE))
+        self._hold_notices()
         self.rail.currentRowChanged.connect(self._turn)
         self.rail.clicked.connect(self._enter)
         self.rail.activated.connect(self._enter)
@@ -114,7 +115,10 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.rail.setCurrentRow(_PAGES.index(name))
         self._enter()
 
-    def fill(self, pages: Sequence[QWidget]) -> None:
+    def fill(self, pages: Sequence[QWidget], head: QWidget | None = None) -> None:
+        """Put in the pages, and above them all what is the same for each."""
+        if head is not None:
+            self._column.insertWidget(0, head)
         for page in pages:
             # Of large text a page may need more than a small window has.
             self.stack.addWidget(scrolling(page))
@@ -126,8 +130,15 @@ class MainWindow(ReadingOrder, QMainWindow):
     def _turn(self, row: int) -> None:
         if row >= 0:
             self.stack.setCurrentIndex(row)
+            self._hold_notices()
             self.state.set_text("page", self.page.value)
             self.page_turned.emit(self.page)
+
+    def _hold_notices(self) -> None:
+        # On Review one label follows another: nothing there may move under the hand.
+        self.notices.folded = self.page is PageName.REVIEW
+        if self.notices.folded:
+            self.notices.fold()
 
     def _enter(self) -> None:
         self.page_entered.emit(self.page)
@@ -164,12 +175,16 @@ class MainWindow(ReadingOrder, QMainWindow):
             entry = QListWidgetItem(name)
             entry.setToolTip(with_keys(name, f"show_{name}"))
             self.rail.addItem(entry)
-        content = as_row(self.rail, (self.stack, STRETCH), spacing=0)
+        self.notices = NoticePlace()
+        below = in_row(self.notices, margins=(16, 0, 16, 8))
+        self._column = in_column((self.stack, STRETCH), below, spacing=0)
+        content = QWidget()
+        in_row(self.rail, (self._column, STRETCH), on=content, spacing=0)
         self.setCentralWidget(content)
         self._run_state = hint("", wrap=False)
         self.statusBar().addPermanentWidget(self._run_state)
-        self.notices = NoticePlace(content, self.stack)
         self.notices.left.connect(self._enter)
+        self.notices.told.connect(lambda text: self.statusBar().showMessage(one_line(text), _NOTE_MS))
         self.statusBar().addPermanentWidget(self.notices.button)
 
     # Look

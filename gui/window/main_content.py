@@ -12,17 +12,17 @@ from PySide6.QtWidgets import QDialog, QMenu, QMenuBar, QMessageBox
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, FileKind, SetupError, WrongKindError
-from engine.core.formatting import short_name, without_middle
+from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
-from engine.settings.identity import StoredRun, how_to_complete
-from engine.settings.run_lists import of_what
+from engine.settings.identity import how_to_complete
 from engine.system.paths import PathKind, data_folder, demo_dataset, log_folder, seen_at, text_of_path
 from gui.compare.compare_page import ComparePage
 from gui.compare.ranking_page import RankingPage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
 from gui.judge.prompt_jobs import Subject, masses_of
+from gui.judge.rubric_choice import RubricChoice
 from gui.judge.run_control import UNFINISHED, RunControl
 from gui.results.results_page import ResultsPage
 from gui.results.run_weights import FITS, OF_RUNS, SAVED
@@ -34,13 +34,14 @@ from gui.runs.run_desk import RunDesk
 from gui.widgets.action_table import MENUS, OF_MENUS, Rows, Submenu, When
 from gui.widgets.actions import add_entry
 from gui.widgets.files import show_folder
-from gui.widgets.foreign_text import one_line, tip
+from gui.widgets.foreign_text import one_line
 from gui.widgets.help_dialog import show_help
 from gui.widgets.labels import open_dialog
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
 from gui.window import dialogs
 from gui.window.frame import MainWindow, icon, window_icon
+from gui.window.head import DatasetChoice, Does, HeadLine
 from gui.window.openers import DatasetOpener, SubmissionOpener
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.window.submission_jobs import Answered
@@ -55,9 +56,6 @@ from gui.workspace.workspace import Workspace
 
 _MODEL_SUFFIX = ".gguf"
 _AS_SET = "as the Judge page is set"
-_LONGEST_RUN = 60  # characters of a run's name in a menu
-_LONGEST_PART = 48  # characters of a name in a menu, and of its folder
-_NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
 class MainContent(QObject):
@@ -82,12 +80,14 @@ class MainContent(QObject):
             self.submissions = SubmissionOpener(space, frame)
             self.annotation_exchange = AnnotationExchange(space, frame)
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
+            self.rubric = RubricChoice(space, self.judge.setup)
             self._places = self._make_places()
             self.diagnostics = dialogs.DiagnosticsCopier(space)
-            recent = partial(frame.state.recent, "datasets")
-            self.menus = Menus(frame.menuBar(), self._actions(), recent, self.datasets.open)
+            does = self._actions()
+            self.head = HeadLine(space, does, self.rubric, self.review.reviewer.who)
+            self.menus = Menus(frame.menuBar(), {**does, "show_head": self.head.take_keys}, self.head.dataset)
             frame.setWindowIcon(window_icon())
-            frame.fill(self.pages)
+            frame.fill(self.pages, self.head)
         self._follow_look()
         self._connect()
 
@@ -156,7 +156,7 @@ class MainContent(QObject):
             FileKind.VERDICTS: ("Add on Compare", at(PageName.COMPARE, add)),
             FileKind.CALIBRATION: ("Load as calibration", at(PageName.RESULTS, calibration)),
             FileKind.RECIPE: ("Use as judge configuration", at(PageName.JUDGE, judge.use_recipe)),
-            FileKind.RUBRIC: ("Open as rubric", at(PageName.JUDGE, judge.settings.rubric.open_named)),
+            FileKind.RUBRIC: ("Open as rubric", self.rubric.open_named),
             FileKind.MODEL: ("Choose as model", at(PageName.JUDGE, judge.choose_model)),
             FileKind.LABELS_OF_ANNOTATORS: ("Import annotations", lambda path: exchange.count([path])),
         }
@@ -187,7 +187,6 @@ class MainContent(QObject):
             "open_dataset": self.datasets.ask,
             "new_from_outputs": self.datasets.make_pairs,
             "open_submission": self.submissions.ask,
-            "clear_recent": partial(self.workspace.state.clear_recent, "datasets"),
             "open_demo": partial(self.datasets.open, demo_dataset()),
             **self.results.exports,
             "export_mine": self.annotation_exchange.export_mine,
@@ -225,6 +224,7 @@ class MainContent(QObject):
     def _connect(self) -> None:
         space, control = self.workspace, self.run_control
         self.frame.page_turned.connect(self._turn_to)
+        self.head.left.connect(lambda: self._page(self.frame.page).take_focus())
         self.frame.page_entered.connect(lambda name: self._page(name).take_focus())
         self.frame.files_dropped.connect(self._take_files)
         self.frame.look_changed.connect(self._follow_look)
@@ -237,13 +237,11 @@ class MainContent(QObject):
         space.words.all_stored.connect(partial(self.notices.withdraw, WAITING_WORDS))
         space.words.all_stored.connect(partial(self.frame.show_note, "All your annotations are stored."))
         space.run_changed.connect(self._follow_open_run)
-        space.runs_changed.connect(self._follow_open_run)  # it may be called otherwise
         space.runs_deleted.connect(self._withdraw_notices)
         self.runs.queue.ended.connect(
             lambda summary: self.notices.add(Message(summary, about=QUEUE, quiet=True))
         )
         space.note.connect(self.frame.show_note)
-        space.check_wanted.connect(self._show_check)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
         self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)
@@ -370,10 +368,8 @@ class MainContent(QObject):
     # Runs, and closing during one
 
     def _follow_open_run(self) -> None:
-        run = self.workspace.run
-        self.menus.name_run(run.results.run if run is not None else None)
-        if run is not None:
-            self.notices.withdraw(about_run(run.id))
+        if self.workspace.run is not None:
+            self.notices.withdraw(about_run(self.workspace.run.id))
 
     def _withdraw_notices(self, run_ids: Sequence[int]) -> None:
         for run_id in run_ids:
@@ -434,24 +430,18 @@ class MainContent(QObject):
 
 
 class Menus(QObject):
-    """Fills the menus of a bar. `does`: by the entries' names. `recent`: files, newest first."""
+    """Fills the menus of a bar. `does`: by the entries' names."""
 
-    def __init__(
-        self,
-        bar: QMenuBar,
-        does: Mapping[str, Callable[[], object]],
-        recent: Callable[[], Sequence[Path]],
-        open_recent: Callable[[Path], object],
-    ) -> None:
+    def __init__(self, bar: QMenuBar, does: Does, datasets: DatasetChoice) -> None:
         super().__init__(bar)
-        self._does, self._files, self._open_recent = does, recent, open_recent
+        self._does = does
         self._entries: dict[str, QAction] = {}
         self._menus: dict[str, QMenu] = {}
         for entry, rows in zip(bar.actions(), MENUS.values(), strict=True):
             self._fill(cast(QMenu, entry.menu()), rows)
-        self._export, self._recent = self._menus["export"], self._menus["recent"]
-        self._recent.setToolTipsVisible(True)
-        self._recent.aboutToShow.connect(self._fill_recent)
+        recent = self._menus["recent"]
+        recent.setToolTipsVisible(True)
+        recent.aboutToShow.connect(partial(datasets.offer_recent, recent))
         for choice in ThemeChoice:
             self._entries[f"theme_{choice}"].setCheckable(True)
         self.enable(When.RUN_OPEN, False)
@@ -472,18 +462,6 @@ class Menus(QObject):
             if OF_MENUS[name].when is when:
                 entry.setEnabled(possible)
 
-    def name_run(self, run: StoredRun | None) -> None:
-        called = of = to = whole = ""
-        if run is not None:
-            whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"
-            called = f" {without_middle(one_line(f'{run.called} {of_what(run)}'), _LONGEST_RUN)}"
-            of = "" if run.submitted else f" of {run.in_short}"
-            to = f" into {run.in_short}"
-        self._export.setTitle(f"&Export{called.translate(_NO_AMPERSAND)}")
-        self._export.menuAction().setToolTip(tip(whole or "Export"))
-        self._entries["check_submission"].setText(f"&Check the submission{of}…")
-        self._entries["import_annotations"].setText(f"&Import annotations{to}…")
-
     def follow_run(self, running: bool) -> None:
         self.enable(When.IDLE, not running)
         self.enable(When.JUDGING, running)
@@ -491,15 +469,3 @@ class Menus(QObject):
     def check_theme(self, chosen: ThemeChoice) -> None:
         for choice in ThemeChoice:
             self._entries[f"theme_{choice}"].setChecked(choice is chosen)
-
-    def _fill_recent(self) -> None:
-        self._recent.clear()
-        for path in self._files():
-            name, folder = (without_middle(part, _LONGEST_PART) for part in (path.name, str(path.parent)))
-            text = one_line(f"{name}   {folder}").translate(_NO_AMPERSAND)
-            add_entry(self._recent, text, partial(self._open_recent, path), what=str(path))
-        if self._recent.isEmpty():
-            self._recent.addAction("No files yet").setEnabled(False)
-        else:
-            self._recent.addSeparator()
-            add_entry(self._recent, "Clear the list", self._does["clear_recent"])

@@ -1,42 +1,39 @@
-"""The one place in which a window says what it must say: over its lower corner, so that nothing moves for it,
-and never over what labels, stores or deletes at a click. One notice is seen, the others are counted; quiet
-ones are told by the button alone. None takes the keys by itself, nor for a moment a click.
+"""The one place in which a window says what it must say: below the page, over nothing. One notice is seen,
+the others are counted; quiet ones are told by the button alone, and so are all where keys label: nothing
+moves there. None takes the keys by itself, nor for a moment a click.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
 from gui.widgets.actions import Announcer, timer
 from gui.widgets.fields import FlowLayout
-from gui.widgets.labels import STRETCH, DownScroll, button, in_column, is_guarded, label, name, set_role
+from gui.widgets.labels import STRETCH, DownScroll, button, in_column, label, name, set_role
 from gui.widgets.notice import CopyButton, Message, NoticeWords
 
 _MOST_STEPS = 3
-_MARGIN = 12  # to the edges of the window
-_LETTERS = 84  # of the average width: how wide it is, where there is room
 _BUTTON_LETTERS, _EDGES = 40, 26  # of the button: characters, pixels around them
-_SHARE = 0.7  # of the height that there is, at the most
-_FEWEST_LINES = 3
+_SHARE = 0.4  # of the height of the window, at the most
 _SPACING, _EDGE = 8, 4
-_MOVES = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide)
 SETTLE_MS = 700
 """In which a click cannot have been meant for a notice that has just come."""
 _REST_MS = 20_000  # until a notice that is no problem folds itself away
 
 
 class NoticePlace(QFrame):
-    """Over a part of `over`, the pages; `button` elsewhere counts, shows and folds them."""
+    """`button` elsewhere counts, shows and folds them. `folded`: none is shown but by it."""
 
     left = Signal()  # it is gone, and had the keys
+    told = Signal(str)  # of a notice that nobody sees but as one line
 
-    def __init__(self, over: QWidget, pages: QWidget) -> None:
-        super().__init__(over)
-        self._over, self._pages = over, pages
+    def __init__(self) -> None:
+        super().__init__()
+        self.folded = False
         self._all: list[Message] = []  # the latest first
         self._at = 0  # which of them is seen
         self.button = QPushButton()
@@ -48,12 +45,9 @@ class NoticePlace(QFrame):
         self._scroll.setMinimumHeight(1)  # as high as there is room for
         margins = (12, 8, 12, 8)
         in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)
-        self._watched = {pages}  # what, where it moves, may come to lie under the notice
-        self._soon = timer(self, 0, self._fit)
-        self._settling = timer(self, SETTLE_MS, self._take_clicks)
+        self._settling = timer(self, SETTLE_MS, lambda: None)
         self._resting = timer(self, _REST_MS, self._rest)
         self._announcer = Announcer(self.button)  # which is seen while a notice is folded, too
-        pages.installEventFilter(self)
         self._size_button()
         self._show()
 
@@ -73,12 +67,12 @@ class NoticePlace(QFrame):
         earlier = [each for each in self._without(said.about) if each.in_words != said.in_words]
         self._all = [said, *earlier]
         self._at = self._all.index(seen) if said.quiet and seen in self._all else 0
-        if not said.quiet:
-            if self.isHidden():
-                self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        if not (said.quiet or self.folded):
             self._settling.start()
             self._resting.start()
-        self._show(unfold=not said.quiet)
+        self._show(unfold=not (said.quiet or self.folded))
+        if self.folded:
+            self.told.emit(said.text.partition("\n")[0])
         self._announcer.say(visible(said.in_words), at_once=said.role == "problem")
 
     def withdraw(self, about: Hashable) -> None:
@@ -118,14 +112,13 @@ class NoticePlace(QFrame):
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _open(self) -> None:
-        self._take_clicks()
+        self._settling.stop()
         self._resting.stop()
         self._show(unfold=True)
 
     def fold(self) -> None:
         had_keys = self._has_keys
         self.hide()
-        self._watch(())
         self._resting.stop()
         if had_keys:
             self.left.emit()
@@ -139,10 +132,6 @@ class NoticePlace(QFrame):
     def _turn(self, step: int) -> None:
         self._at = (self._at + step) % len(self._all)
         self._show()
-
-    def _take_clicks(self) -> None:
-        self._settling.stop()
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, False)
 
     def _rest(self) -> None:
         if self._has_keys or self.underMouse():
@@ -178,14 +167,13 @@ class NoticePlace(QFrame):
         self.setAccessibleName(visible(said.in_words))
         if unfold:
             self.show()
-            self.raise_()
         self._fit()
 
     def _show_button(self) -> None:
         count, room = len(self._all), self.button.width() - _EDGES
         latest = self._all[0].text.partition("\n")[0] if count else ""
         text = visible(f"{counted(count, 'notice', 'notices')}: {latest}") if count else "No notices"
-        shown = self.button.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
         self.button.setText(shown.replace("&", "&&"))
         self.button.setEnabled(bool(count))
         roles = {said.role for said in self._all}
@@ -193,61 +181,21 @@ class NoticePlace(QFrame):
         name(self.button, text, "Notices: show or hide them (F8)")
 
     def _fit(self) -> None:
-        """As high as the words need, in the lower right corner or in a gap between what is guarded."""
-        if self.isHidden():
-            return
-        guarded = [widget for widget in self._over.findChildren(QWidget) if is_guarded(widget)]
-        self._watch(guarded)
-        places = [self._place_of(widget) for widget in guarded if widget.isVisible()]
-        room = self._pages.geometry().adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
-        width = min(self.fontMetrics().averageCharWidth() * _LETTERS, room.width())
-        height = min(self._needed(width), int(room.height() * _SHARE))
-        gaps = [QRect(room.right() - width + 1, room.top(), width, room.height())]
-        if places:
-            gaps = [*_gaps(gaps[0], places), *_gaps(QRect(room.topLeft(), gaps[0].size()), places)]
-        gap = max(gaps, key=lambda gap: min(gap.height(), height), default=QRect())
-        least = self._needed(width, self.fontMetrics().lineSpacing() * _FEWEST_LINES)
-        if gap.height() < min(height, least):
-            self.fold()
-            return
-        height = min(height, gap.height())
-        top = gap.top() if places else gap.bottom() - height + 1
-        self.setGeometry(gap.left(), top, width, height)
-
-    def _needed(self, width: int, words: int | None = None) -> int:
+        """As high as the words need, where that leaves the page enough."""
         layout, of_words = self.layout(), self._words.layout()
         assert layout is not None
         assert of_words is not None
         margins = self.contentsMargins() + layout.contentsMargins()
-        width -= margins.left() + margins.right()
+        width = self.width() - margins.left() - margins.right()
         around = margins.top() + margins.bottom() + _SPACING + _EDGE
         of_words.activate()  # else, where they change in sight, it is as high as before
-        return (words or of_words.totalHeightForWidth(width)) + self._buttons.heightForWidth(width) + around
+        needed = of_words.totalHeightForWidth(width) + self._buttons.heightForWidth(width) + around
+        self.setFixedHeight(min(needed, int(self.window().height() * _SHARE)))
 
-    def _place_of(self, widget: QWidget) -> QRect:
-        """Where it is seen, with some room around it; empty where it is scrolled away."""
-        place = widget.rect()
-        for part in _up_to(self._over, widget):
-            around = part.parentWidget()
-            assert around is not None
-            place = place.translated(part.pos()).intersected(around.rect())
-        return place.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN) if place.isValid() else QRect()
-
-    def _watch(self, guarded: Sequence[QWidget]) -> None:
-        # The pages, too, also while nothing is guarded: they lie around all that is.
-        now = {self._pages, *(part for widget in guarded for part in _up_to(self._over, widget))}
-        for gone in self._watched - now:
-            gone.removeEventFilter(self)
-        for new in now - self._watched:
-            new.installEventFilter(self)
-        self._watched = now
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._pages and event.type() == QEvent.Type.Resize:
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
             self._fit()
-        elif event.type() in _MOVES and not self.isHidden():
-            self._soon.start()
-        return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -289,21 +237,3 @@ class NoticePlace(QFrame):
                 action()
 
         return button(text, obey, what)
-
-
-def _up_to(top: QWidget, widget: QWidget) -> Iterator[QWidget]:
-    part: QWidget | None = widget
-    while part is not None and part is not top:
-        yield part
-        part = part.parentWidget()
-
-
-def _gaps(strip: QRect, places: Sequence[QRect]) -> list[QRect]:
-    found, top = [], strip.top()
-    below = QRect(strip.left(), strip.bottom() + 1, strip.width(), 1)
-    inside = [place for place in places if place.intersects(strip)]
-    for place in (*sorted(inside, key=QRect.top), below):
-        if place.top() > top:
-            found.append(QRect(strip.left(), top, strip.width(), place.top() - top))
-        top = max(top, place.bottom() + 1)
-    return found

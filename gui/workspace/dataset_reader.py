@@ -22,37 +22,59 @@ if TYPE_CHECKING:
 CURRENT = "rubric"
 """Where the state keeps it."""
 _RUBRICS = "rubrics"  # of the files that were opened
+_OF_DATASETS = "rubric/of datasets"
+_MOST_CHOSEN = 50  # datasets for which a rubric was chosen
 
 
 class CurrentRubric(QObject):
+    """Of the current dataset the one that a person chose for it, else the one that was chosen last."""
+
     # kept whole, not by the name of its file: that may be changed or gone by tomorrow
     changed = Signal()
 
     def __init__(self, state: State, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        kept = state.record(CURRENT)
-        self.rubric = _rubric(kept.get("rubric"))
-        path = kept.get("path")
-        self.path = Path(path) if isinstance(path, str) and path else None
+        self._dataset: Path | None = None
+        self.rubric, self.path = _rubric(state.record(CURRENT))
 
     @property
     def opened(self) -> list[Path]:
         return self._state.recent(_RUBRICS)
 
-    def choose(self, rubric: Rubric, path: Path | None = None) -> None:
-        if (rubric, path) == (self.rubric, self.path):
-            return
-        self.rubric, self.path = rubric, path
-        self._state.set_record(
-            CURRENT, {"rubric": rubric.as_json(), "path": str(path) if path is not None else ""}
-        )
-        self.changed.emit()
+    @property
+    def is_chosen(self) -> bool:
+        """Whether a person chose one for the current dataset."""
+        return str(self._dataset) in self._state.record(_OF_DATASETS)
 
-    def ask(self, rubric: Rubric) -> None:
+    def choose(self, rubric: Rubric, path: Path | None = None, dataset: Path | None = None) -> None:
+        """A person wants it, for the current dataset or for another one."""
+        kept = {"rubric": rubric.as_json(), "path": str(path) if path is not None else ""}
+        self._state.set_record(CURRENT, kept)
+        if (of := dataset or self._dataset) is not None:
+            own, all_chosen = self._state.record(_OF_DATASETS), self._state.record_of_all(_OF_DATASETS)
+            for chosen in (own, all_chosen):
+                chosen[str(of)] = kept
+            latest = list(all_chosen.items())[-_MOST_CHOSEN:]
+            self._state.set_record(_OF_DATASETS, dict(latest), own)
+        self.use(rubric, path)
+
+    def use(self, rubric: Rubric, path: Path | None = None) -> None:
+        if (rubric, path) != (self.rubric, self.path):
+            self.rubric, self.path = rubric, path
+            self.changed.emit()
+
+    def turn_to(self, dataset: Path | None) -> None:
+        """Another dataset is current, or none."""
+        before, self._dataset = self._dataset, dataset.absolute() if dataset is not None else None
+        if self._dataset not in (None, before):
+            kept = self._state.record(_OF_DATASETS).get(str(self._dataset))
+            self.use(*_rubric(kept or self._state.record(CURRENT)))
+
+    def ask(self, rubric: Rubric, dataset: Path | None = None) -> None:
         """Work with what a setup or a run asks; some criteria of the current rubric leave it as it is."""
         if not rubric.is_part_of(self.rubric):
-            self.choose(rubric)
+            self.choose(rubric, dataset=dataset)
 
     def remember(self, path: Path) -> None:
         self._state.add_recent(_RUBRICS, path)
@@ -61,11 +83,14 @@ class CurrentRubric(QObject):
         self._state.remove_recent(_RUBRICS, path)
 
 
-def _rubric(kept: object) -> Rubric:
+def _rubric(kept: object) -> tuple[Rubric, Path | None]:
+    values = kept if isinstance(kept, dict) else {}
+    path = values.get("path")
     try:
-        return Rubric.of_json(kept) if isinstance(kept, dict) else ELOQUENT
+        rubric = Rubric.of_json(values["rubric"]) if isinstance(values.get("rubric"), dict) else ELOQUENT
     except (KeyError, TypeError, ValueError, AttributeError, SetupError):
-        return ELOQUENT
+        rubric = ELOQUENT
+    return rubric, Path(path) if isinstance(path, str) and path else None
 
 
 @dataclass(frozen=True)

@@ -67,12 +67,15 @@ def measured_mark(results: "RunResults", gold: "Dataset | None") -> Hashable:
 
 @dataclass(frozen=True)
 class OpenRun:
-    """`dataset`: its judged items, None if they are not there. `drafts`: what annotators began to write."""
+    """`dataset`: its judged items, None if they are not there, of `whole`, its file. `drafts`: what
+    annotators began to write.
+    """
 
     results: "RunResults"
     dataset: "Dataset | None"
     health: Health = NOT_LOOKED_AT
     drafts: Sequence[Annotation] = ()
+    whole: "Dataset | None" = None
 
     @property
     def id(self) -> int:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame
 from engine.core.errors import EngineError
 from engine.core.events import MeasureProgress
 from gui.widgets.actions import BusyLine
-from gui.widgets.labels import STRETCH, button, guard, hint, in_column, in_row, label, name
+from gui.widgets.labels import STRETCH, button, hint, in_column, in_row, label, name
 from gui.workspace import store_jobs
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -132,7 +132,6 @@ class StaleLine(QFrame):
         self.text = label("")
         self.why_not = hint("")
         self.button = button("", rewriter.start)
-        guard(self.button)
         self.busy = BusyLine()
         self.busy.cancelled.connect(rewriter.cancel)
         beside = in_row if across else in_column

@@ -91,10 +91,10 @@ def open_run(control: JobControl, store_path: Path, run_id: int, current: "Datas
     with opened(store_path) as store:
         results = load_results(store, run_id)
         drafts = store.drafts(run_id)
-    dataset = _judged_items(results.run, current, control.cancel)
+    dataset, whole = _judged_items(results.run, current, control.cancel)
     if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
         results = _with_unanswered(store_path, results, dataset)
-    return OpenRun(results, dataset, run_health(results), drafts)
+    return OpenRun(results, dataset, run_health(results), drafts, whole)
 
 
 def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset") -> "RunResults":
@@ -109,23 +109,27 @@ def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset"
     return results
 
 
-def _judged_items(run: "StoredRun", current: "Dataset | None", cancel: CancelToken) -> "Dataset | None":
-    from engine.results.run_dataset import dataset_of_run, judged_items
+def _judged_items(
+    run: "StoredRun", current: "Dataset | None", cancel: CancelToken
+) -> "tuple[Dataset | None, Dataset | None]":
+    """The items of a run, None where they are gone or changed, and the whole of the file that they are in."""
+    from engine.results.run_dataset import judged_items, load_as_judged
 
-    own = run.identity.dataset_path
+    own, whole = run.identity.dataset_path, None
     is_own = current is not None and current.path.absolute() == own.absolute()
     if current is not None and is_own and has_labels_for(current, [run.identity.asked], run.columns):
         with suppress(SetupError):
-            return judged_items(run, current)
+            return judged_items(run, current), current
     # Before what is loaded: another file may hold the same texts with other labels. Not before it where it
     # alone has any: gold that annotators made of this run, say.
     found = None
     with suppress(SetupError):
-        found = dataset_of_run(run, cancel=cancel)
+        whole = load_as_judged(own, [run], cancel)
+        found = judged_items(run, whole)
     if current is not None and (found is None or (current.criteria and not found.criteria)):
         with suppress(SetupError):
-            return judged_items(run, current)
-    return found  # None where it is gone or changed: the page says so and asks for the file
+            return judged_items(run, current), current
+    return found, whole
 
 
 @job

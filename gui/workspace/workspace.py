@@ -1,5 +1,5 @@
 """What all pages share: the dataset, the run that is looked at, and how to change them: by jobs, told by
-signals.
+signals. Long because dataset, run and annotations change together.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ _MOST_TOLD = 40  # items; of more than these a page is told once
 
 
 class Workspace(QObject):
-    dataset_changed = Signal()
+    dataset_changed = Signal()  # another one is current, or none, or it was read again
     dataset_loading = Signal(object)  # file_jobs.Loading, the rows so far; None at the end
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
     run_wanted = Signal(int)  # another run is to be opened: what is measured of the open one can end
@@ -60,7 +60,6 @@ class Workspace(QObject):
     offer_changed = Signal()  # a run that has ended here is to be offered, or no more; see `offered`
     gold_changed = Signal()  # the human labels of the open run
     submission_wanted = Signal()  # the user is to be asked for a submission file to open
-    check_wanted = Signal()  # the open run is to be checked as a submission
     review_wanted = Signal(object)  # a JudgmentKey: show this judgment
     listing_wanted = Signal(object)  # a WantedItems: list just these in Review
     items_wanted = Signal(object, object, object)  # path of a dataset, ids, its columns: judge these alone
@@ -93,6 +92,8 @@ class Workspace(QObject):
         self.offered: int | None = None  # a run that has ended here, while another one stayed open
         self._stays = False  # what is open, when a run ends
         self._by_itself = False  # whether what is being opened is a run that has ended
+        self._run_leads = False  # whether the run was wanted last, and the dataset follows it
+        self._seeks_run = False  # whether the dataset was opened since the list of its runs came
         self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by the user, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
@@ -112,7 +113,7 @@ class Workspace(QObject):
 
     def _make_tasks(self) -> None:
         threads = self.threads
-        take, fail = self.take_dataset, self._tell_bad_dataset
+        take, fail = self._take_dataset, self._tell_bad_dataset
         self._loading = LatestTask(threads, ThreadName.FILES, self, take, fail)
         self._loading.progress.connect(self.dataset_loading)
         self._loading.cancelled.connect(lambda: self.dataset_loading.emit(None))
@@ -133,22 +134,26 @@ class Workspace(QObject):
     def open_dataset(
         self, path: Path, columns: ColumnMap | None = None, remember: bool | None = None
     ) -> None:
-        self._stays = True
+        self._stays, self._run_leads = True, False
         self._read(path, columns, remember)
 
     def _read(self, path: Path, columns: ColumnMap | None, remember: bool | None = None) -> None:
-        self._being_read = path, columns, remember
+        self._being_read, self._read_by = (path, columns, remember), self.rubric.rubric
         self._loading.start(file_jobs.load(path, columns, remember, rubric=self.rubric.rubric))
         self.dataset_loading.emit(file_jobs.Loading(path, 0))
 
     def _read_by_rubric(self) -> None:
         if self._loading.busy:
-            self._read(*self._being_read)
+            if self._read_by != self.rubric.rubric:
+                self._read(*self._being_read)
         elif self.dataset is not None and self.dataset.rubric.names != self.rubric.rubric.names:
             self._read(self.dataset.path, self.dataset.columns)
 
     def open_last(self, path: Path) -> None:
-        """Read the dataset of last time by the columns of last time, also where these are not remembered."""
+        """Read the dataset of last time by the columns of last time, also where these are not remembered; the
+        run of last time will lead.
+        """
+        self._run_leads = self.state.number("last/run", 0) > 0
         last = path.absolute() == Path(self.state.text("last/dataset"))
         self._read(path, ColumnMap.of_json(self.state.record(_COLUMNS)) if last else None)
 
@@ -200,18 +205,65 @@ class Workspace(QObject):
         self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
 
-    def take_dataset(self, dataset: "Dataset") -> None:
-        self.dataset = dataset
+    def is_of_dataset(self, run: StoredRun, items: "Dataset | None" = None) -> bool:
+        """Whether a run is of the current dataset, its file or that of its `items`; where there is none, any
+        run is.
+        """
+        if items is None and self.run is not None and self.run.id == run.id:
+            items = self.run.dataset
+        files = (run.identity.dataset_path.absolute(), items.path.absolute() if items else None)
+        return self._here is None or self._here in files
+
+    @property
+    def _here(self) -> Path | None:
+        """The file of the current dataset, or the one that is being read."""
+        if self._loading.busy:
+            return self._being_read[0].absolute()
+        return self.dataset.path.absolute() if self.dataset is not None else None
+
+    def _take_dataset(self, dataset: "Dataset") -> None:
         self.dataset_loading.emit(None)
-        self.state.add_recent("datasets", dataset.path)
-        self.state.set_text("last/dataset", str(dataset.path.absolute()))
-        self.state.set_record(_COLUMNS, dataset.columns.as_json() if dataset.columns else {})
+        self._show_dataset(dataset)
+        if not (self._run_leads and self._opening.busy):
+            self._follow_dataset()
+
+    def _show_dataset(self, dataset: "Dataset | None") -> None:
+        self.dataset = dataset
+        self.rubric.turn_to(dataset.path if dataset is not None else None)
+        if dataset is not None:
+            self.state.add_recent("datasets", dataset.path)
+            self.state.set_text("last/dataset", str(dataset.path.absolute()))
+            self.state.set_record(_COLUMNS, dataset.columns.as_json() if dataset.columns else {})
         self.dataset_changed.emit()
+        self._read_by_rubric()
+
+    def _follow_dataset(self) -> None:
+        """Leave the run of another dataset; one whose items are missing, or unlabelled, may be of this."""
+        run, now = self.run, self.dataset
+        if run is not None and now is not None and not self.is_of_dataset(run.results.run):
+            if run.dataset is None or (now.criteria and not run.dataset.criteria):
+                self._open(run.id)
+                return
+            self._close_run()
+        if self.run is None:
+            self._seeks_run = True
+            self.refresh_runs()
+
+    def _seek_run(self) -> None:
+        """Look at the run of the dataset that was looked at last, else at its newest."""
+        if not self._seeks_run or self.dataset is None or self._run_leads:
+            return
+        self._seeks_run = False
+        own = [run.id for run in self.runs if self.is_of_dataset(run) and not run.archived]
+        last = self.state.number("last/run", 0)
+        if own and self.run is None and not self._opening.busy:
+            self._open(last if last in own else own[0])
 
     def _tell_bad_dataset(self, error: EngineError) -> None:
         self.dataset_loading.emit(None)
         if self.dataset is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_text("last/dataset", "")
+        self._follow_dataset()
         self.dataset_failed.emit(error)
 
     def _take_gold(self, dataset: "Dataset") -> None:
@@ -224,10 +276,10 @@ class Workspace(QObject):
         self._listing.start(store_jobs.list_runs(self.store_path))
 
     def open_run(self, run_id: int, current: "Dataset | None" = None) -> None:
-        """Look at a run, as the user chose; its items from its file, else out of `current` or the open
-        dataset.
+        """Look at a run, as the user chose, and at its dataset; its items from its file, else out of
+        `current` or the open dataset.
         """
-        self._stays = True
+        self._stays = self._run_leads = True
         self._open(run_id, current)
 
     def _open(self, run_id: int, current: "Dataset | None" = None, by_itself: bool = False) -> None:
@@ -240,7 +292,7 @@ class Workspace(QObject):
 
     def open_last_run(self) -> None:
         last = self.state.number("last/run", 0)
-        if last and self.run is None and not self._opening.busy:
+        if last and self._run_leads and self.run is None and not self._opening.busy:
             self._open(last)
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
@@ -250,10 +302,13 @@ class Workspace(QObject):
             self._opening.drop()
             self.state.set_number("last/run", 0)
         if self.run is not None and self.run.id in run_ids:
-            self.run = None
-            self.run_changed.emit()
-            run_closed()
+            self._close_run()
         self.runs_deleted.emit(run_ids)
+
+    def _close_run(self) -> None:
+        self.run = None
+        self.run_changed.emit()
+        run_closed()
 
     def read_run_again(self) -> None:
         if self._opening.busy and self._wanted_run is not None:
@@ -277,6 +332,7 @@ class Workspace(QObject):
         looked_at = self._wanted_run if self._opening.busy else shown
         if looked_at == run_id or not self._at_work:
             self.note.emit(f"Run {run_id} {how}.")
+            self._run_leads = True
             self._open(run_id, by_itself=shown != run_id)
             return
         run = next((run for run in self.runs if run.id == run_id), None)
@@ -349,18 +405,23 @@ class Workspace(QObject):
             said = replace(self.run.results.run, **stored.said)
             self.run = replace(self.run, results=replace(self.run.results, run=said))
         self.runs_changed.emit()
+        self._seek_run()
 
     def _take_run(self, opened: OpenRun) -> None:
         self.failures.end(_OPENING)
         results, before = opened.results, self.run
-        if self._by_itself and before is not None and before.id != results.run.id and self._at_work:
-            self._wanted_run = before.id
+        shown = before.id if before is not None else None
+        if self._by_itself and shown != results.run.id and self._at_work:
+            self._wanted_run = shown
             self._offer(results.run.id)  # they began while it was read
+            return
+        fits = self._here is not None and self.is_of_dataset(results.run, opened.dataset)
+        if not fits and not self._follow_run(opened):
             return
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # The user has said something since it was read.
             results = results.with_annotators(before.results.reviews, before.results.notes)
-        self.run = replace(opened, results=results)
+        self.run = replace(opened, results=results, whole=None)  # kept as the dataset alone
         if before is None or before.id != self.run.id:
             self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
@@ -373,10 +434,26 @@ class Workspace(QObject):
         if wanted is not None and wanted[0] == results.run.id:
             self.show_in_review(wanted[1])
 
+    def _follow_run(self, opened: OpenRun) -> bool:
+        """Turn to the dataset of a run that was read; False where the dataset was wanted after it."""
+        if not self._run_leads and self._here is not None:
+            if self.run is not None:
+                self._close_run()
+            self._seeks_run = True
+            self._seek_run()
+            return False
+        self._loading.drop()
+        self.dataset_loading.emit(None)
+        if opened.whole is not self.dataset:
+            self._show_dataset(opened.whole)
+        return True
+
     def _tell_no_run(self, error: EngineError) -> None:
         self._to_review = None
         if self.run is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_number("last/run", 0)
+            self._run_leads = False
+            self._follow_dataset()
         self.failures.fail(_OPENING, error)
 
     # What annotators say

@@ -36,7 +36,9 @@ def judge(annotator: Annotator) -> None:
 def read_results(annotator: Annotator) -> None:
     """The page says in words what the scores mean, and its parts are reached by arrows."""
     annotator.hears("Run 1 is open")
-    annotator.lead_to("Run 1: demo.tsv, demo-judge", "ctrl+3")
+    annotator.lead_to("Dataset: demo.tsv", "F7")
+    annotator.lead_to("Run 1: demo-judge", "Tab")
+    annotator.lead_to("Export", "ctrl+3")
     annotator.reads("^In short$")
     annotator.tab_to("Scores")
     annotator.lead_to("Figures, page tab", "Right")
@@ -85,7 +87,9 @@ def rank(annotator: Annotator, dataset: Path) -> None:
     annotator.hears(f"^{dataset.name} is open")
     judge(annotator)
     annotator.hears("Run 2 is open")
-    annotator.lead_to("Run 2: demo-candidates.tsv", "ctrl+6")
+    annotator.lead_to("Dataset: demo-candidates.tsv", "F7")
+    annotator.lead_to("Run 2: demo-judge", "Tab")
+    annotator.lead_to("Rank the candidates", "ctrl+6")
     annotator.reads("^In short$")
     assert annotator.tab_to("hazel").startswith("hazel, cell")
     annotator.lead_to("rowan, cell", "Down")

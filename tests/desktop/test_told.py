@@ -30,8 +30,9 @@ _DIALOGS = {
     "Runs": ("ctrl+l",),
     "Export run 1 (": ("ctrl+e",),
     "Prompt of the model": ("ctrl+1", "p"),
+    "Rubric task": ("F7", "Tab", "Tab", "Down", "e"),
 }
-_BY_ACTION = {"Edit the rubric": "Rubric", "Find the best settings": "best settings"}
+_BY_ACTION = {"Find the best settings": "best settings"}
 """Buttons of the Judge page, pressed as a screen reader does it; what their dialogs are called."""
 
 

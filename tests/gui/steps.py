@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent, QWheelEvent
+from PySide6.QtGui import QAction, QDropEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset
+from gui.widgets.actions import CurrentChoice
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
 from gui.workspace.open_run import OpenRun
@@ -83,6 +84,12 @@ def click(widget: QWidget, text: str) -> None:
     found = [each for each in widget.findChildren(QPushButton) if each.isVisible()]
     (button,) = [each for each in found if each.text().replace("&", "") == text]
     button.click()
+
+
+def offered(choice: CurrentChoice) -> dict[str, QAction]:
+    """What the menu of a part of the head offers when it opens, by its words."""
+    choice.menu().aboutToShow.emit()
+    return {each.text().replace("&", ""): each for each in choice.menu().actions() if each.text()}
 
 
 def column(model: QAbstractItemModel, number: int, role: int = Qt.ItemDataRole.DisplayRole) -> list[Any]:

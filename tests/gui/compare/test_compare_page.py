@@ -189,7 +189,7 @@ def test_the_choice_is_remembered_and_a_lost_file_is_named(
     again.entered()
     qtbot.waitUntil(lambda: again.choosing.choice.files == ())
     assert [again.choosing.systems.view.item(row).text() for row in (0, 1)] == [
-        "Run 1: demo-judge\ngold.tsv, 30 items",
+        "Run 1: demo-judge\n30 items",
         "worse.tsv (not found)",
     ]
     again.choosing.systems.view.setCurrentRow(1)

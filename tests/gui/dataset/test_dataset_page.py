@@ -72,7 +72,6 @@ def test_an_empty_page_says_what_to_do_and_opens_the_demo_which_is_counted_and_s
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.mouseClick(button(page.welcome, "Open the demo dataset"), Qt.MouseButton.LeftButton)
     assert page.items.table.rowCount() == 240
-    assert page.context.text() == "demo.tsv"
     assert chosen(page) == "Item 1"
     qtbot.waitUntil(lambda: "240 labelled" in text_of(page.summary))
     assert "240 items" in text_of(page.summary)
@@ -223,11 +222,6 @@ def test_foreign_text_is_shown_as_text(qtbot: QtBot, page: DatasetPage, save: Sa
     assert "<b>x</b><img" in page.preview.text
     assert "# no heading" in page.preview.text
     assert "\ufffc" not in page.preview.text, "an image stands in the text as this character"
-    assert page.context.text() == "&lt;x.tsv"
-    assert page.context.textFormat() is Qt.TextFormat.PlainText
-    assert "&amp;lt;x.tsv" in page.context.toolTip()
-    entry = page.recent.menu().actions()[0].text()
-    assert entry.startswith("&&lt;x.tsv")
 
 
 def test_of_a_long_text_more_is_shown_on_request(qtbot: QtBot, page: DatasetPage, save: Save) -> None:
@@ -254,26 +248,6 @@ def test_loading_tells_how_far_it_is_and_can_be_cancelled(
     assert not opened.busy.isVisible()
     assert dataset_of(space).name == "demo.tsv"
     assert not opened.notice.isVisible()
-
-
-def test_recent_files_that_are_gone_are_marked_and_can_be_removed(
-    qtbot: QtBot, page: DatasetPage, save: Save
-) -> None:
-    state, gone = page.workspace.state, save("gone.tsv", b"")
-    state.add_recent("datasets", gone)
-    state.add_recent("datasets", demo_dataset())
-    gone.unlink()
-    page.entered()
-
-    def marked() -> list[str]:
-        texts = [action.text() for action in page.recent.menu().actions()]
-        return [text for text in texts if text.startswith("Not there: gone.tsv")]
-
-    qtbot.waitUntil(lambda: len(marked()) == 1)
-    page.recent.menu().actions()[1].trigger()
-    assert state.recent("datasets") == [demo_dataset()]
-    with qtbot.waitSignal(page.workspace.dataset_changed):
-        page.recent.menu().actions()[0].trigger()
 
 
 def test_every_control_has_an_accessible_name(opened: DatasetPage) -> None:

@@ -28,7 +28,7 @@ def saved(folder: Path, name: str, *asked: str, **columns: str) -> Path:
 
 def opened(page: DatasetPage) -> OutputsDialog:
     """The dialog, once it need not ask for files any more."""
-    QTest.mouseClick(page.outputs_button, Qt.MouseButton.LeftButton)
+    page.make_pairs()
     assert page.outputs_dialog is not None
     asking = page.outputs_dialog.findChild(QFileDialog)
     assert asking is not None

@@ -87,13 +87,13 @@ def test_chosen_items_are_judged_again_also_with_other_settings(qtbot: QtBot, re
 def test_a_choice_is_planned_alone_and_ends_with_its_button_and_with_another_dataset(
     qtbot: QtBot, ready: JudgePage, demo_gold: Path, tmp_path: Path
 ) -> None:
-    assert "Only 4 chosen items of gold.tsv (3, 5, 17, …)" in text_of(ready.dataset_line)
+    assert "Only 4 chosen items (3, 5, 17, …)" in text_of(ready.dataset_line)
     assert "4 items x 5 criteria x both orders = 40" in text_of(ready.plan_panel)
     assert not ready.dataset_line.part.isVisible()
     click(ready, "All items")
     assert ready.setup().ids == ()
     says(qtbot, ready.plan_panel, "30 items x 5")
-    assert "gold.tsv: 30 items" in text_of(ready.dataset_line)
+    assert "30 items" in text_of(ready.dataset_line)
     ready.choose_items(demo_gold, CHOSEN)
     open_dataset(qtbot, ready.workspace, Path(shutil.copy(demo_gold, tmp_path / "other.tsv")))
     assert ready.setup().ids == ()
@@ -108,7 +108,7 @@ def test_all_items_are_no_choice_lacking_ones_are_named(
     choose(qtbot, ready, demo_gold, ready.workspace.dataset.ids)
     assert (ready.setup().ids, ready.setup().items) == ((), None)
     choose(qtbot, ready, demo_gold, ["9"])
-    assert "Only 1 chosen item of gold.tsv (9)" in text_of(ready.dataset_line)
+    assert "Only 1 chosen item (9)" in text_of(ready.dataset_line)
     assert "1 item x 5 criteria" in text_of(ready.plan_panel)
     run_to_the_end(qtbot, ready)
     assert "the item is judged in run 1" in text_of(ready.plan_panel)

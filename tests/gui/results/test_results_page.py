@@ -20,6 +20,7 @@ from engine.core.judgments import Explanation, JudgmentKey
 from engine.core.tables import Table
 from engine.data.dataset import load_dataset
 from engine.settings.rows import JudgeSettings, Mode
+from engine.settings.run_lists import run_in_lines
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
@@ -29,7 +30,6 @@ from gui.results.scores_panel import MeasureModelDialog
 from gui.runs.runs_table import MODE, RunsTableModel
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import UnderWay
-from gui.workspace.page import RunPicker
 from gui.workspace.workspace import Workspace
 from tests.commands import ROOT
 from tests.gui.jobs import done
@@ -343,11 +343,9 @@ def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how
     assert [cell.data() for cell in cells] == ["explain", "labels, 3 methods"]
     tips = [str(cell.data(Qt.ItemDataRole.ToolTipRole)) for cell in cells]
     assert ["Elicitation methods" in tip for tip in tips] == [False, True]
-    picker = RunPicker(space)
-    qtbot.addWidget(picker)
     with qtbot.waitSignal(space.runs_changed):
         space.refresh_runs()
-    entries = [str(picker.itemData(place, Qt.ItemDataRole.ToolTipRole)) for place in range(2)]
+    entries = [run_in_lines(run) for run in space.runs]
     assert sum(f"Elicitation methods: {asked}" in entry for entry in entries) == 1
 
 

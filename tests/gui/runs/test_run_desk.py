@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.judgments import JudgmentKey
 from engine.settings.rows import Mode
+from engine.settings.run_lists import run_in_a_line
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.computer import KeepAwake
@@ -29,7 +30,7 @@ from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import plan_of
 from tests.gui.labels import text_of
-from tests.gui.steps import click, is_open, shown, whole_window
+from tests.gui.steps import click, is_open, offered, shown, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -179,19 +180,19 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, main_content: 
 
 
 def test_lists_call_a_run_by_its_name_and_lack_archived_ones(qtbot: QtBot, main_content: MainContent) -> None:
-    space, picker = main_content.workspace, main_content.results.picker
+    space, head = main_content.workspace, main_content.head.run
     with RunStore(space.store_path) as store:
         store.name(1, "night")
     space.refresh_runs()
     qtbot.waitUntil(lambda: space.run is not None and space.run.results.run.name == "night")
-    assert picker.currentText().startswith("Run 1 “night”: gold.tsv")
+    assert head.text() == "Run 1 “night”: demo-judge"
     with RunStore(space.store_path) as store:
         with store.begin(replace(store.run(1).identity, key="other")):
             pass
         store.archive([1, 2], "Ada")
     space.refresh_runs()
     qtbot.waitUntil(lambda: len(space.runs) == 2 and all(run.archived for run in space.runs))
-    assert [picker.itemData(place) for place in range(picker.count()) if picker.itemData(place)] == [1]
+    assert [text for text in offered(head) if text.startswith("Run ")] == [run_in_a_line(space.runs[1])]
 
 
 def test_a_run_deleted_elsewhere_is_gone(qtbot: QtBot, main_content: MainContent, tmp_path: Path) -> None:

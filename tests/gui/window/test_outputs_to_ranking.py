@@ -14,6 +14,7 @@ from engine.system.paths import demo_dataset
 from gui.dataset import outputs_dialog
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
+from tests.gui.steps import offered
 
 INSTRUCTIONS = 5
 MOST_CLICKS = 10
@@ -66,7 +67,8 @@ def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
 ) -> None:
     mouse, workspace = Mouse(), main.workspace
     mouse.turn_to(main, PageName.DATASET)
-    mouse.press(main.dataset.outputs_button)
+    mouse.clicks += 2  # the dataset at the head, and New dataset from outputs
+    offered(main.head.dataset)["New dataset from outputs…"].trigger()
     dialog = main.dataset.outputs_dialog
     assert dialog is not None
     (asking,) = dialog.findChildren(QFileDialog)

@@ -31,11 +31,10 @@ from gui.review.review_table import MARKS
 from gui.widgets.action_table import keys_of
 from gui.window.dialogs import CheckDialog
 from gui.window.main_content import MainContent
-from gui.workspace.page import CHECK, OPEN_SUBMISSION
 from gui.workspace.state import PageName
 from tests.able import longest_name
 from tests.gui.review.steps import current, press, save
-from tests.gui.steps import click, dataset_of, drop, items_of, open_run, run_of, whole_window
+from tests.gui.steps import click, dataset_of, drop, items_of, offered, open_run, run_of, whole_window
 
 
 @pytest.fixture
@@ -84,8 +83,8 @@ def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
     assert "baseline.tsv has predictions for 30 of the 30 items of gold.tsv, matched by" in "\n".join(notes)
     assert main.notices.isHidden()
     assert main.review.reading.a.text
-    picker = main.results.picker
-    qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
+    qtbot.waitUntil(lambda: main.head.run.text() == "Submission baseline.tsv")
+    assert main.head.dataset.text() == "gold.tsv"
     for key in (Qt.Key.Key_Space, Qt.Key.Key_W):
         notes.clear()
         qtbot.keyClick(main.review.list.view, key)
@@ -216,10 +215,8 @@ def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widen
 
 def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(qtbot: QtBot, main: MainContent) -> None:
     assert ("Ctrl+Shift+O", "Open submission") in [(one.keys, what) for one, what in keys_of("Everywhere")]
-    picker = main.results.picker
-    assert picker.itemText(picker.count() - 1) == OPEN_SUBMISSION
     wanted: list[Callable[[], object]] = [
-        lambda: picker.activated.emit(picker.findText(OPEN_SUBMISSION)),
+        offered(main.head.run)["Open submission…"].trigger,
         main.review.nothing.submission.click,
     ]
     for ask in wanted:
@@ -236,7 +233,7 @@ def test_the_check_lists_what_an_export_would_lack_and_copies_it(
 ) -> None:
     main.submissions.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\t", "x9\tA"), demo_gold)
     wait_for(qtbot, main, "Submission few.tsv")
-    main.results.picker.activated.emit(main.results.picker.findText(CHECK))
+    offered(main.head.run)["Check the submission…"].trigger()
     [dialog] = main.frame.findChildren(CheckDialog)
     qtbot.waitUntil(lambda: "findings" in dialog.outcome.text())
     assert "empty cells in safety_preference (1): ids 2." in dialog.list.toPlainText()
@@ -479,7 +476,7 @@ def test_what_is_dropped_is_opened_where_it_belongs(
     model = Path(shutil.copy(demo_model(), tmp_path / "sha256-12"))
     for path, page, there in (
         (tmp_path / "c.json", PageName.RESULTS, lambda: judged.results.tabs.currentIndex() == 3),
-        (tmp_path / "own.toml", PageName.JUDGE, lambda: judged.workspace.rubric.path is not None),
+        (tmp_path / "own.toml", PageName.DATASET, lambda: judged.workspace.rubric.path is not None),
         (model, PageName.JUDGE, lambda: judged.judge.picker.path == model),
     ):
         judged.frame.show_page(PageName.DATASET)

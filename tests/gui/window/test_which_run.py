@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
@@ -20,9 +19,8 @@ from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
 from gui.runs.queue import QueueState
 from gui.window.main_content import MainContent
-from gui.workspace.page import OfferedRun, RunPicker
 from gui.workspace.state import PageName
-from tests.gui.steps import is_open, run_of, whole_window
+from tests.gui.steps import is_open, offered, run_of, whole_window
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_tried")]
 _FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
@@ -51,8 +49,8 @@ def judge(qtbot: QtBot, main: MainContent, setup: RunSetup, meanwhile: Callable[
 
 
 def offers(main: MainContent) -> list[str]:
-    """The buttons that show a run that has ended, on the pages that act on the open one."""
-    return [button.text() for button in main.frame.findChildren(OfferedRun) if not button.isHidden()]
+    """The button at the head that shows a run that has ended, where there is one."""
+    return [] if main.head.offered.isHidden() else [main.head.offered.text()]
 
 
 def shows_run_2(qtbot: QtBot, main: MainContent) -> None:
@@ -64,19 +62,15 @@ def shows_run_2(qtbot: QtBot, main: MainContent) -> None:
     assert dialog.windowTitle().startswith("Export run 2 (gold.tsv, demo-judge)")
     assert dialog.path.name == "run-2-gold-demo-judge-labels.tsv"
     dialog.close()
-    for page in (main.results, main.review, main.ranking):
-        [picker] = page.findChildren(RunPicker)
-        assert "Run 2: gold.tsv, demo-judge" in picker.currentText()
-    [title] = [menu.title() for menu in main.frame.findChildren(QMenu) if "Export" in menu.title()]
-    assert title == "&Export run 2 (gold.tsv, demo-judge)"
+    assert (main.head.dataset.text(), main.head.run.text()) == ("gold.tsv", "Run 2: demo-judge")
 
 
 def stays_with_run_1(main: MainContent) -> None:
     assert is_open(main.workspace, 1)
     assert main.notices.text.startswith(_FINISHED)
     assert "still show run 1 (gold.tsv, demo-judge)." in main.notices.text
-    assert offers(main) == ["Show run 2"] * 3
-    assert main.results.export_button.text() == "E&xport run 1"
+    assert offers(main) == ["Show run 2"]
+    assert main.head.run.text() == "Run 1: demo-judge"
 
 
 def test_a_run_that_ends_is_shown_if_nothing_was_chosen(
@@ -101,7 +95,7 @@ def test_nothing_moves_under_the_hands_of_who_reviews_another_run(
 ) -> None:
     judge(qtbot, main, setup, lambda: main.frame.show_page(PageName.REVIEW))
     stays_with_run_1(main)
-    [button] = main.review.findChildren(OfferedRun)
+    button = main.head.offered
     assert "Run 2 (gold.tsv, demo-judge) has ended" in button.toolTip().replace("\u200b", "")
     button.click()
     shows_run_2(qtbot, main)
@@ -113,7 +107,8 @@ def label(made: MainContent) -> None:
 
 
 def choose_run_1(made: MainContent) -> None:
-    made.results.picker.activated.emit(made.results.picker.findData(1))
+    [run] = [entry for text, entry in offered(made.head.run).items() if text.startswith("Run 1: ")]
+    run.trigger()
 
 
 def open_dataset(made: MainContent) -> None:
@@ -157,7 +152,7 @@ def test_each_run_of_a_queue_is_shown_until_one_is_chosen(
     assert [entry.state for entry in queue.entries] == [QueueState.DONE] * 3
     qtbot.waitUntil(lambda: not main.workspace._opening.busy)
     assert opened == [2, 3, 1]
-    assert offers(main) == ["Show run 4"] * 3
+    assert offers(main) == ["Show run 4"]
 
 
 def test_a_run_of_another_program_moves_nothing(
@@ -180,12 +175,10 @@ def test_the_offer_finds_room_in_a_small_window_and_goes_with_its_run(
     qtbot: QtBot, main: MainContent, setup: RunSetup
 ) -> None:
     judge(qtbot, main, setup, lambda: main.frame.show_page(PageName.REVIEW))
-    for page in (main.results, main.review, main.ranking):
-        main.frame.show_page(page.NAME)
-        button = page.findChild(OfferedRun)
-        assert isinstance(button, QPushButton)
-        right = button.mapTo(main.frame, QPoint(button.width(), 0)).x()
+    button = main.head.offered
+    for page in PageName:
+        main.frame.show_page(page)
         assert button.isVisible()
-        assert right <= main.frame.width()
+        assert button.mapTo(main.frame, QPoint(button.width(), 0)).x() <= main.frame.width()
     main.workspace.forget_runs([2])
     assert offers(main) == []

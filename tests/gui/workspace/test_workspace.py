@@ -10,7 +10,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import Said, Undo, new_override, new_review, now
@@ -20,12 +19,11 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, ReviewState
 from engine.store.opening import files_mark
 from engine.store.run_store import RunStore
-from gui.workspace.page import CHECK, OPEN_SUBMISSION, RunPicker
 from gui.workspace.state import State
 from gui.workspace.threads import EngineThreads, JobControl, LatestTask, ThreadName
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.steps import gold_of, items_of, open_run, run_of, turn_wheel
+from tests.gui.steps import gold_of, items_of, open_run, run_of
 
 KEY = JudgmentKey("1", "safety")
 
@@ -282,48 +280,3 @@ def test_looking_changes_nothing_that_is_looked_at(space: Workspace) -> None:
         store.annotate(1, new_review("1", "Cy", ReviewState.DONE))
         assert before is None or files_mark(space.store_path) != before
         assert store.words_mark(1) != mark
-
-
-@pytest.fixture
-def picker(qtbot: QtBot, space: Workspace) -> RunPicker:
-    """Shown, with run 1 open."""
-    made = RunPicker(space)
-    qtbot.addWidget(made)
-    made.show()
-    space.refresh_runs()
-    space.open_run(1)
-    qtbot.waitUntil(lambda: made.currentData() == 1 and made.findText(CHECK) > 0)
-    return made
-
-
-@pytest.fixture
-def asked(space: Workspace) -> list[str]:
-    found: list[str] = []
-    space.submission_wanted.connect(lambda: found.append(OPEN_SUBMISSION))
-    space.check_wanted.connect(lambda: found.append(CHECK))
-    return found
-
-
-def test_the_wheel_over_the_closed_box_chooses_nothing(picker: RunPicker, asked: list[str]) -> None:
-    event = turn_wheel(picker)
-    assert (asked, picker.currentData()) == ([], 1)
-    assert not event.isAccepted()  # what is below may be scrolled
-
-
-@pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_End, Qt.Key.Key_O, Qt.Key.Key_C])
-def test_keys_that_go_through_the_closed_box_open_no_dialog(
-    qtbot: QtBot, picker: RunPicker, asked: list[str], key: Qt.Key
-) -> None:
-    qtbot.keyClick(picker, key)
-    assert (asked, picker.currentData()) == ([], 1)
-
-
-@pytest.mark.parametrize("wanted", [OPEN_SUBMISSION, CHECK])
-def test_in_the_list_they_are_obeyed(qtbot: QtBot, picker: RunPicker, asked: list[str], wanted: str) -> None:
-    picker.setFocus()
-    qtbot.keyClick(picker, Qt.Key.Key_Space)
-    view = picker.view()
-    qtbot.waitUntil(view.isVisible)
-    view.setCurrentIndex(picker.model().index(picker.findText(wanted), 0))
-    qtbot.keyClick(view, Qt.Key.Key_Return)
-    assert (asked, picker.currentData()) == ([wanted], 1)
