@@ -1,5 +1,6 @@
 """Whether the intervals of kappa, AC1, macro-F1 and alpha hold the truth."""
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import product
 
@@ -8,14 +9,14 @@ import numpy as np
 from bench.coverage.claims import Promise, simulated
 from bench.coverage.intervals import World, holds, worlds
 from engine.core.items import HUMAN_LABELS, PREFERENCES
-from engine.metrics.beyond_chance import MetLabels, ac1_of, alpha_of, kappa_of, macro_f1_of
+from engine.metrics.beyond_chance import MetLabels, Statistic, ac1_of, alpha_of, kappa_of, macro_f1_of
 
 _LABELS = {
     "even": (0.25, 0.25, 0.25, 0.25),
     "skewed": (0.62, 0.08, 0.15, 0.15),
     "nearly one": (0.9, 0.05, 0.03, 0.02),
 }
-_STATISTICS = {
+_STATISTICS: Mapping[str, Statistic] = {
     "kappa": kappa_of,
     "AC1": ac1_of,
     "macro-F1": partial(macro_f1_of, labels=len(PREFERENCES)),
@@ -43,12 +44,13 @@ def _held(random: np.random.Generator, world: World, name: str, labels: str, kno
     judge = np.where(knows, human, random.choice(len(shares), len(groups), p=shares))
     met = np.diag(known * shares) + (1 - known) * np.outer(shares, shares)
     if name == "alpha":
-        counts = np.zeros((len(groups), len(HUMAN_LABELS)))
+        counts = np.zeros((len(groups), len(HUMAN_LABELS)), np.int64)
         for given in (human, judge):
             counts[np.arange(len(groups)), given] += 1
         found = MetLabels.among(counts.tolist(), groups)
     else:
-        found = MetLabels.of(*([PREFERENCES[each] for each in given] for given in (human, judge)), groups)
+        human_labels, labels_of_judge = ([PREFERENCES[each] for each in given] for given in (human, judge))
+        found = MetLabels.of(human_labels, labels_of_judge, groups)
     statistic, side = _STATISTICS[name], len(shares)
     truth = float(statistic(_MOST * met, np.eye(side, dtype=bool)))
     measured = found.measured(statistic, 0.0 if name == "macro-F1" else -1.0)

@@ -109,7 +109,8 @@ class MetLabels:
         """Coincidences among annotators: `counts` of each label, (items, labels), two or more an item."""
         given = np.array(counts, np.float64)
         each = given[:, :, np.newaxis] * given[:, np.newaxis, :]
-        each[:, *np.diag_indices(given.shape[1])] -= given
+        own = np.arange(given.shape[1])
+        each[:, own, own] -= given
         each /= given.sum(axis=1)[:, np.newaxis, np.newaxis] - 1
         items, cells = each.reshape(len(each), -1).nonzero()
         numbers = group_numbers(instructions)[items]
@@ -158,8 +159,8 @@ class MetLabels:
         highest = np.nanargmax(np.where(agrees, moved, np.nan))
         low, below = self._and(cells[lowest])._with_error(statistic)
         high, above = self._and(cells[highest])._with_error(statistic)
-        ends = max(low - t * below, least), min(high + t * above, 1.0)
-        return Measured(value, Interval(min(ends[0], value), max(ends[1], value)))
+        ends = np.clip([low - t * below, high + t * above], least, 1.0)
+        return Measured(value, Interval(min(float(ends[0]), value), max(float(ends[1]), value)))
 
     @property
     def _all(self) -> FloatArray:

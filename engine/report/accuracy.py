@@ -129,6 +129,7 @@ def by_label_table(evaluation: Evaluation) -> Table:
         ]
         for name, found in evaluation.labels.items()
         for label, quality in found.by_label.items()
+        if quality.precision or quality.recall  # else it occurs on no side
     ]
     return Table(_BY_LABEL, rows)
 

@@ -7,9 +7,10 @@ from itertools import chain
 from engine.core import VERSION
 from engine.core.errors import Hint
 from engine.core.formatting import capitalised, counted, interval, listed, percent, words
+from engine.core.items import labels_beside
 from engine.core.tables import Column, Kind, Partial, Ranked, Row, Section, Sentences, Sheet, Table, Tone
 from engine.data.dataset import Dataset
-from engine.metrics.accuracy import LabelMeasures
+from engine.metrics.accuracy import UNSCORED, LabelMeasures
 from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.explanations import ExplanationMeasures
@@ -238,9 +239,10 @@ _NUMBERS = (
         " frequent human label of these items, always A, the longer response, and a random label. The"
         f" judge beats the baseline if it is significantly better than each of them"
         f" ({methods.BERGER.short}). Kappa is Cohen's ({methods.COHEN.short}), with unscored as a label of"
-        " its own; macro-F1 is the mean over the labels that occur.",
+        " its own; macro-F1 is the mean over the labels that occur. Their intervals are by the jackknife over"
+        f" instructions, as those of Gwet's AC1 ({methods.GWET.short}).",
         f"{_MEASURES}, Baselines",
-        (methods.BERGER, methods.COHEN),
+        (methods.BERGER, methods.COHEN, methods.GWET),
     ),
 )
 
@@ -254,6 +256,7 @@ def evaluation_methods(
         *methods.labels_of_system(evaluation.matched.system, None),
         *methods_of_kept(evaluation.matched.system.results),
         _unscored(evaluation),
+        _confusion(evaluation),
         *_NUMBERS,
     ]
     if evaluation.explanations:
@@ -294,6 +297,20 @@ def _unscored(evaluation: Evaluation) -> methods.Statement:
         f"Of the {of} {sum(lacking.values()):,} {are} unscored by the judge and count as wrong: {each}.",
         _OF_LABELS,
     )
+
+
+def _confusion(evaluation: Evaluation) -> methods.Statement:
+    """Which labels the judge gave for each human one."""
+    rows = []
+    for name, found in evaluation.labels.items():
+        given = [*map(words, labels_beside(found.predicted)), UNSCORED]
+        met = {
+            human: ", ".join(f"{count:,} {label}" for label, count in zip(given, row, strict=True) if count)
+            for human, row in found.confusion.items()
+        }
+        each = "; ".join(f"human {words(human)}: {told}" for human, told in met.items() if told)
+        rows.append(f"{words(name)} ({each})")
+    return methods.Statement(f"Labels of the judge by human label: {', '.join(rows)}.", _OF_LABELS)
 
 
 def _explanation_methods(
