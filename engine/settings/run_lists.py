@@ -45,7 +45,7 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
         run.id,
         run.name,
         PartOf(run.judged, identity.items),
-        mode if run.by_a_model else f"{run.kind_word}, {mode}".rstrip(", "),
+        mode if run.by_a_model or run.by_hand else f"{run.kind_word}, {mode}".rstrip(", "),
         f"{identity.dataset_in_words}{run.sample_in_short}",
         short_name(identity.model_name),
         _moment(run.created),
@@ -66,12 +66,12 @@ def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
     identity = run.identity
     lines = [run.title, *([run.name] if short_name(run.name) != run.name else [])]
     called = [] if identity.model_name in str(identity.model_path) else [identity.model_name]
-    made_by = [] if run.panel else [str(identity.model_path)]
+    made_by = [] if run.panel or run.by_hand else [str(identity.model_path)]
     lines += [_far(run), str(identity.dataset_path), *called, *made_by]
     if run.panel:
         lines.append(f"Judges: {'; '.join(run.judges)}")
         lines += filter(None, [run.cascade_in_words])
-    if not run.submitted:
+    if not run.submitted or run.by_hand:
         asked = ", ".join(words(name) for name in identity.criteria)
         lines.append(f"Rubric {identity.asked.name}: {asked}")
     if identity.methods_in_words:
@@ -87,6 +87,8 @@ def run_in_a_line(run: StoredRun) -> str:
     """What it is of, how far it is, when it was made; long names without their middle."""
     identity = run.identity
     dataset, model = short_name(identity.dataset_path.name), short_name(identity.model_name)
+    if run.by_hand:
+        return f"{run.title}: {dataset}, {_far(run)}"
     if run.submitted:
         called = f" “{short_name(run.name)}”" if run.name else ""
         return f"Submission {model}{called} on {dataset}, {_far(run)}"
