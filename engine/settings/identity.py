@@ -338,7 +338,7 @@ class StoredRun:
 
     @property
     def title(self) -> str:
-        """`Run 7`, `Run 7 “night”`, `Submission x.tsv`, `Labels by hand 3`; long names without their middle."""
+        """`Run 7`, `Run 7 “night”`, `Submission x.tsv`, `Labels by hand 3`; long names are shortened."""
         return capitalised(self.called.removeprefix("the ") if self.submitted else self.called)
 
     @property

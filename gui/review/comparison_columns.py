@@ -124,12 +124,15 @@ def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
 
 def system_name(run: StoredRun) -> str:
     model = short_name(run.identity.model_name)
+    if run.by_hand:
+        return run.title
     return model if run.submitted else f"{run.title}: {model}"
 
 
 def whole_name(run: StoredRun) -> str:
     identity = run.identity
     what = f"Submission {identity.model_path}" if run.submitted else f"{run.title}: {identity.model_name}"
+    what = run.title if run.by_hand else what
     made = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
     return f"{what}\n{identity.dataset_path.name}, {run.judged:,} of {identity.items:,} items, {made}"
 
@@ -490,14 +493,15 @@ class ComparisonColumns(QObject):
         if not self.on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
             return
         by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
-        opened = column_of(run.results.run, shown.judgment, by_other)
+        judged = not run.results.run.by_hand
+        opened = [column_of(run.results.run, shown.judgment, by_other)] if judged else []
         if self._desk.session.adjudicating:
-            others = [opened, *([self._other_column(_HUMAN)] if shown.human else [])]
+            others = [*opened, *([self._other_column(_HUMAN)] if shown.human else [])]
             notes = run.results.notes_on(self._hashes[shown.judgment.item_id])
             others += annotator_columns(run.results.reviews, notes, shown)
             own = adjudicated_column(shown)
         else:
-            others = [opened, *map(self._other_column, self._beside)]
+            others = [*opened, *map(self._other_column, self._beside)]
             if shown.hidden:
                 others = [ColumnText("Hidden", "", said=False, remark=HIDDEN)] * len(others)
             # What this annotator gave or agreed with, and wrote.

@@ -156,11 +156,11 @@ class OverrideButtons(QtWidgets.QWidget):
 
     def __init__(self, wide: bool) -> None:
         super().__init__()
-        said, own = ("Override the label with", "another") if wide else ("Your label:", "your")
+        own = "another" if wide else "your"
         self.labels: dict[Preference, QtWidgets.QAbstractButton] = {}
         for label in PREFERENCES:
             self.labels[label] = button = QtWidgets.QPushButton() if wide else compact_button()
-            what, letter = f"{said} {LABEL_WORDS[label]}", LETTERS[label]
+            what, letter = f"Your label: {LABEL_WORDS[label]}", LETTERS[label]
             name(button, f"{what}, key {letter}", f"{what} ({letter})")
             button.setCheckable(True)
             press_once(button)

@@ -194,7 +194,7 @@ class ReviewSession:
             human_from=human_from,
             draft="" if writing else self._drafts.in_words(run.id, key),
             # The list, which knows the others, hears of an override a moment later.
-            uncertainty=0.0 if results.decided_by_annotator(judgment) else row.uncertainty if row else None,
+            uncertainty=None if results.run.by_hand else self._uncertainty(judgment, row),
             annotators=sorted(self._labels_of_annotators(key).items()),
             proposed=self._proposed(judgment) if self.adjudicating else "",
             reviewer=author,
@@ -202,6 +202,10 @@ class ReviewSession:
             redo=step_in_words(redo) if redo else "",
             writing=writing,
         )
+
+    def _uncertainty(self, judgment: AnyJudgment, row: "ReviewRow | None") -> float | None:
+        decided = self.run is not None and self.run.results.decided_by_annotator(judgment)
+        return 0.0 if decided else row.uncertainty if row else None
 
     def _labels_of_annotators(self, key: JudgmentKey) -> dict[str, HumanLabel]:
         given = self._said.given_on(key)

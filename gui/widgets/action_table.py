@@ -227,6 +227,8 @@ MENUS: Mapping[str, Rows] = {
         None,
         Action("add_to_queue", "&Add to queue", "Ctrl+Shift+R"),
         Action("start_queue", "Start &queue", "Shift+F5"),
+        None,
+        Action("label_by_hand", "&Label the dataset by hand"),
     ),
     "&Help": (
         Action("show_help", "What the &words mean", "F1"),

@@ -63,7 +63,7 @@ class CheckDialog(QtWidgets.QDialog):
         what = "Open the submission with another dataset that it answers"
         self.other = labels.button("&Other dataset…", self.accept, "Other dataset", what)
         self.other.clicked.connect(self.other_wanted)
-        self.other.setVisible(stored.submitted)
+        self.other.setVisible(stored.submitted and not stored.by_hand)
         buttons.addButton(self.other, role)
         layout = labels.in_column(
             self._what, self.outcome, self.list, against, buttons, on=self, margins=None

@@ -213,6 +213,7 @@ class MainContent(QObject):
             "stop": self.run_control.stop,
             "add_to_queue": self.runs.add_to_queue,
             "start_queue": self.runs.start_queue,
+            "label_by_hand": self.workspace.label_by_hand,
             "show_help": lambda: show_help(frame),
             "show_keys": lambda: self._show(dialogs.KeysDialog(frame.page, frame)),
             "show_self_test": self._show_self_test,
@@ -475,9 +476,10 @@ class Menus(QObject):
     def name_run(self, run: StoredRun | None) -> None:
         called = of = to = whole = ""
         if run is not None:
-            whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"
+            by = "" if run.by_hand else f", {run.identity.model_name}"
+            whole = f"Export {run.called}, {run.identity.dataset_path.name}{by}"
             called = f" {without_middle(one_line(f'{run.called} {of_what(run)}'), _LONGEST_RUN)}"
-            of = "" if run.submitted else f" of {run.in_short}"
+            of = "" if run.submitted and not run.by_hand else f" of {run.in_short}"
             to = f" into {run.in_short}"
         self._export.setTitle(f"&Export{called.translate(_NO_AMPERSAND)}")
         self._export.menuAction().setToolTip(tip(whole or "Export"))

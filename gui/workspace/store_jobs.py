@@ -19,6 +19,7 @@ from gui.workspace.open_run import OpenRun
 from gui.workspace.threads import Job, JobControl, job
 
 if TYPE_CHECKING:
+    from engine.core.rubric import Rubric
     from engine.data.dataset import Dataset
     from engine.judging.run import Rewritten
     from engine.results.run_results import RunResults
@@ -55,6 +56,26 @@ def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: boo
             return ask(store)
 
     return work
+
+
+@job
+def begin_by_hand(_control: JobControl, store_path: Path, dataset: "Dataset", rubric: "Rubric") -> int:
+    """The number of the run in which a dataset is labelled by hand."""
+    from engine.results.completeness import begin_by_hand as begin
+
+    with opened(store_path) as store:
+        return begin(dataset, rubric, store).id
+
+
+@job
+def labels_of_run(control: JobControl, store_path: Path, run_id: int) -> "Dataset":
+    """A run's items with its annotators' labels as human labels."""
+    from engine.results.run_dataset import dataset_of_run, labels_as_dataset
+    from engine.results.run_results import load_results
+
+    with opened(store_path) as store:
+        results = load_results(store, run_id)
+    return labels_as_dataset(results, dataset_of_run(results.run, cancel=control.cancel))
 
 
 @job
