@@ -21,7 +21,15 @@ from engine.data.label_origins import drawn_place
 from engine.data.submission import Submission, check_submission
 from engine.data.verdicts import Verdicts, placed, read_system
 from engine.results.run_results import RunResults, submission_of
-from engine.settings.identity import BY_HAND, COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
+from engine.settings.identity import (
+    BY_HAND,
+    COLUMNS,
+    NOT_IN_DATASET,
+    NOT_LABELLED,
+    RunIdentity,
+    RunKind,
+    StoredRun,
+)
 from engine.settings.rows import Mode
 from engine.settings.sampling import DEFAULT_SEED
 from engine.store.run_store import RunStore
@@ -146,7 +154,7 @@ def gaps(results: RunResults) -> list[IncompletePart]:
     return [IncompletePart(kind, counted(number, *said)) for kind, number, *said in found if number]
 
 
-NOT_ANSWERED, NOT_LABELLED = "the submission does not answer this item", "not labelled yet"
+NOT_ANSWERED = "the submission does not answer this item"
 
 
 def begin_by_hand(dataset: Dataset, rubric: Rubric, store: RunStore) -> StoredRun:

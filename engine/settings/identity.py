@@ -55,6 +55,8 @@ _LONGEST_STEM, _LONGEST_PART = 60, 30  # bytes: the ends of file names must have
 
 BY_HAND = "labels by hand"
 """What is said where else a model is named, and the title of such a run."""
+NOT_LABELLED = "not labelled yet"
+"""Why a judgment in it has no label."""
 
 
 class RunKind(StrEnum):

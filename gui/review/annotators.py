@@ -33,7 +33,7 @@ from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name
 from gui.workspace import store_jobs
-from gui.workspace.state import BLIND
+from gui.workspace.state import ANSWERS, BLIND
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
@@ -50,7 +50,8 @@ _WHAT_FOR = (
     " You can change it at any time."
 )
 _BLIND = (
-    "Hide the labels of the judge, other annotators and the dataset on a criterion until you have labelled it"
+    "Hide the labels of the judge, other annotators and the dataset; File > Settings can show them after each"
+    " label of yours"
 )
 _ADJUDICATE = (
     "Compare the annotations side by side and decide the effective label; other annotators cannot change it"
@@ -394,7 +395,9 @@ class Reviewer(QObject):
         self._workspace = workspace
         self._index = -1  # of the item among the judged
         self._criteria: Sequence[str] = ()
-        self.blind = Blind(workspace, workspace.state.text(BLIND) == "on")
+        state = workspace.state
+        self.blind = Blind(workspace, state.text(BLIND) == "on", state.text(ANSWERS) == "on")
+        workspace.blind_changed.connect(self._follow_answers)
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._forget_stored)
         for signal in (workspace.run_changed, workspace.unsaid):
@@ -428,6 +431,12 @@ class Reviewer(QObject):
         self._workspace.state.set_text(BLIND, "on" if on else "")
         self.blind_changed.emit()
         self._workspace.blind_changed.emit()
+
+    def _follow_answers(self) -> None:
+        answers = self._workspace.state.text(ANSWERS) == "on"
+        if answers != self.blind.answers:
+            self.blind.answers = answers
+            self.blind_changed.emit()
 
     def _offer_to_adjudicate(self) -> None:
         run, button = self._workspace.run, self.adjudicate_button

@@ -22,7 +22,7 @@ from gui.review import review_jobs
 from gui.review.criterion_strip import ExplanationEditor, OverrideButtons
 from gui.review.judgment_card import apart_in_words
 from gui.review.judgment_desk import JudgmentDesk
-from gui.review.review_jobs import HIDDEN, OtherRun
+from gui.review.review_jobs import OtherRun
 from gui.review.session import ReviewedJudgment, standing_in_words
 from gui.widgets import labels
 from gui.widgets.actions import MenuButton, PanelMenu
@@ -117,7 +117,8 @@ def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
     said = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
     remark, whole = visible(f"{said} {shown.draft}".strip()), "The effective label for all annotators"
     if adjudicated is None:
-        return ColumnText("To adjudicate", whole, said=False, remark=remark)
+        title = "To adjudicate" if shown.proposed else "Nobody differs"
+        return ColumnText(title, whole, said=False, remark=remark)
     label, text = adjudicated.preference, adjudicated.explanation
     return ColumnText("Adjudicated", whole, True, label, text, remark=remark)
 
@@ -503,10 +504,11 @@ class ComparisonColumns(QObject):
         else:
             others = [*opened, *map(self._other_column, self._beside)]
             if shown.hidden:
-                others = [ColumnText("Hidden", "", said=False, remark=HIDDEN)] * len(others)
+                others = [ColumnText("Hidden", "", said=False, remark=shown.why_hidden)] * len(others)
             # What this annotator gave or agreed with, and wrote.
             author = shown.reviewer
             texts = [each.explanation for each in shown.history if each.author == author and not each.undone]
+            texts = [shown.explanation] if shown.hidden else texts
             label = run.results.reviews.labels.get(author, {}).get(shown.judgment.key)
             own = own_column(author, label, texts[-1] if texts else None, shown.draft)
         self.columns.show_systems(others)

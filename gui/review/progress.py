@@ -251,7 +251,7 @@ class Progress(QObject):
         elif before is not None:  # what was said before may still wait for the store
             self._asked[item_id] = before
         if said:
-            self._blind.given |= {JudgmentKey(item_id, criterion) for criterion in given}
+            self._blind.given |= {JudgmentKey(item_id, each): label for each, label in given.items()}
         self.follow_label(item_id)
         return said
 

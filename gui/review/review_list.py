@@ -354,8 +354,17 @@ class ReviewList(QWidget):
         self.queue.show_progress(adjudicated or self.progress.in_words)
         self._offer(self.current)
 
+    def offer_enter(self) -> None:
+        """Say what Enter does with the open judgment; while one adjudicates nothing where nobody differs."""
+        session, run = self._session, self._workspace.run
+        alone = self._blind.on or (run is not None and run.results.run.by_hand)
+        self.queue.follow_word("Adjudicate" if session.adjudicating else "Done" if alone else "Accept")
+        self._offer(self.current)
+
     def _offer(self, item: "ReviewItem | None") -> None:
-        self.queue.show_item(item is not None, item is not None and self.progress.reopens(item.item_id))
+        confirms = not self._session.adjudicating or self._session.disputed
+        reopens = item is not None and self.progress.reopens(item.item_id)
+        self.queue.show_item(item is not None, reopens, confirms)
 
     def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
         # The third click on a title has the dataset's order again.

@@ -200,7 +200,7 @@ class ReviewPage(Page):
             signal.connect(self._refresh)
         for signal in (workspace.judging_changed, workspace.runs_changed):
             signal.connect(self._follow_judging)
-        workspace.overrides_changed.connect(self._follow_override)
+        workspace.reviewed.connect(self._follow_annotators)
         workspace.review_wanted.connect(self._show_wanted)
         workspace.listing_wanted.connect(self.list.list_wanted)
         self.list.chosen.connect(self._choose_item)
@@ -216,6 +216,7 @@ class ReviewPage(Page):
             self.markdown.toggled.connect(texts.set_markdown)
         self.list.emptied.connect(self.beside.show_nothing)
         self.desk.shown.connect(self.announcements.show_judgment)
+        self.desk.shown.connect(self.list.offer_enter)
         self.marking.chosen.connect(self.reading.set_marking)
         for signal in (self.desk.card.prompt_wanted, self.judge_again.prompt_wanted):
             signal.connect(self._want_prompt)
@@ -260,6 +261,17 @@ class ReviewPage(Page):
         else:
             self.workspace.note.emit("No item is open: choose a run, or other filters.")
 
+    def undo_last(self) -> None:
+        self._from_anywhere(self.desk.undo_last)
+
+    def redo_last(self) -> None:
+        self._from_anywhere(self.desk.redo_last)
+
+    def _from_anywhere(self, do: Callable[[], object]) -> None:
+        if not self.isVisible():
+            self.workspace.page_wanted.emit(self.NAME)
+        self._with_item(do)
+
     def _switch_adjudicating(self, on: bool) -> None:
         self.desk.finish_writing()
         self.session.adjudicating = on
@@ -287,7 +299,10 @@ class ReviewPage(Page):
         judged = run is not None and bool(run.results.judged)
         for part in (self.nothing, self.part, self.missing):
             part.follow()
+        began = judged and self._stack.currentWidget() is self.nothing and self.isVisible()
         self._stack.setCurrentWidget(self._reviewing if judged else self.nothing)
+        if began:  # else the button that was pressed gives the keys to the search
+            self.list.take_focus()
         self.reading.setVisible(run is not None and run.dataset is not None)
         if self._stale:
             return
@@ -348,9 +363,9 @@ class ReviewPage(Page):
         state.set_text(NEXT_CRITERION, chosen)
         self.workspace.note.emit(f"After a label: {AFTER_LABEL[chosen]}.")
 
-    def _follow_override(self, key: JudgmentKey) -> None:
-        if not self._stale:
-            self.list.read_item(key.item_id)
+    def _follow_annotators(self, item_id: str) -> None:
+        if not self._stale:  # a label that is accepted or imported makes annotators differ, too
+            self.list.read_item(item_id)
 
     # The chosen item
 
@@ -388,9 +403,11 @@ class ReviewPage(Page):
             return alone  # also while the list of it is still made
         passing = self.list.table.listing.passing.get(item_id, criteria)
         before = self._open_on.get(item_id, "")
+        rows = [row for row in review.of_item(item_id) if row.criterion in passing]
+        if apart := [row.criterion for row in rows if row.unsettled]:
+            return before if before in apart else apart[0]
         if before in passing:
             return before
-        rows = [row for row in review.of_item(item_id) if row.criterion in passing]
         annotators = self.list.filters.list_order is ListOrder.DISAGREEMENT
         by_order = [(annotators and row.differs_from_human, row.uncertainty) for row in rows]
         return rows[by_order.index(max(by_order))].criterion

@@ -208,6 +208,10 @@ MENUS: Mapping[str, Rows] = {
         Action("show_settings", "&Settings…", "Ctrl+,"),
         Action("quit", "&Quit", "Ctrl+Q"),
     ),
+    "&Edit": (
+        Action("undo_last", "&Undo the last annotation", "Ctrl+Z"),
+        Action("redo_last", "&Redo it", "Ctrl+Shift+Z or Ctrl+Y"),
+    ),
     "&View": (
         *(
             Action(f"show_{page}", f"&{number} {page}", f"Ctrl+{number}")

@@ -98,6 +98,7 @@ class Workspace(QObject):
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
         self._to_review: tuple[int, JudgmentKey | records.WantedItems] | None = None  # once that run is open
+        self.acts: list[tuple[int, str, datetime]] = []  # of this window: see Opened
         self._changes = self._changes_seen = 0  # of what annotators say, by this window; at its last asking
         self.failures = Failures(self)
         self.failures.told.connect(self.problem)
@@ -481,10 +482,13 @@ class Workspace(QObject):
                 return ""
             said = replace(said, run_id=run_id, made=self._made(run_id))
         try:
-            return self.words.say(said)
+            name = self.words.say(said)
         except SetupError as error:
             self._tell_unsaid(what, error)
             return ""
+        if not _is(what, records.AnnotationKind.DRAFT) and not isinstance(what, records.Undo):
+            self.acts.append((run_id or 0, records.place_of(what), said.at))
+        return name
 
     def files_in_use(self, widget: QWidget) -> dict[str, Path]:
         """Each file that is open, or chosen in a widget's window, by words: none is written over."""

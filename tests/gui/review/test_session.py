@@ -39,6 +39,7 @@ class Window:
         self.author = "Ada"
         self.said: list[tuple[Annotation, tuple[str, ...]]] = []
         self.full = False
+        self.acts: list[tuple[int, str, datetime]] = []
 
     def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
         return self.results.steps(item, self.author)
