@@ -104,6 +104,8 @@ def of_what(run: StoredRun) -> str:
 def _far(run: StoredRun) -> str:
     identity = run.identity
     what = f"items ({identity.items_are})" if identity.items_are else "items"
+    if run.by_hand:
+        return f"{identity.items:,} {what}, {_moment(run.created)}"
     return f"{run.judged:,} of {identity.items:,} {what}{run.sample_in_short}, {_moment(run.created)}"
 
 

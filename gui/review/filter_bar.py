@@ -274,6 +274,13 @@ class FilterBar(QWidget):
         self.chips["escalated"].setText(_ESCALATED if items is None else f"{_ESCALATED}: {len(items):,}")
         self.offer_to_clear()
 
+    def show_progress(self, labelled: Mapping[str, int], items: int) -> None:
+        """On how many items each criterion is labelled, in the open list of them."""
+        for place in range(1, self.criterion.count()):
+            criterion = self.criterion.itemData(place)
+            far = f": {labelled.get(criterion, 0):,} of {items:,}" if labelled else ""
+            self.criterion.setItemText(place, f"{words(criterion).capitalize()}{far}")
+
     def show_wanted(self, wanted: WantedItems) -> None:
         self._choose(wanted.filters)
         self.choose_order(wanted.order or self.list_order)

@@ -398,16 +398,17 @@ class JudgmentCard(QFrame):
             self.body.to_top()
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
-        unlabelled = isinstance(judgment, Unscored) and judgment.reason == NOT_LABELLED
-        self.badge.setVisible(shown.label is not None or not (shown.hidden or unlabelled))
+        by_hand = isinstance(judgment, Unscored) and judgment.reason == NOT_LABELLED  # there is no judge
+        self.badge.setVisible(shown.label is not None or not (shown.hidden or by_hand))
         # What the judge said where an annotator's label is effective.
         by_annotator = shown.override is not None and shown.override.preference is not None
         own, reason = None, ""
         if isinstance(judgment, Unscored):
-            reason = shown.why_hidden or f"{capitalised(judgment.reason)}."
+            said = "" if by_hand and shown.label is not None else f"{capitalised(judgment.reason)}."
+            reason = shown.why_hidden or said
         else:
             own = judgment.preference
-        self.own.setText(f"The judge's own: {LABEL_WORDS[own]}" if by_annotator else "")
+        self.own.setText(f"The judge's own: {LABEL_WORDS[own]}" if by_annotator and not by_hand else "")
         show_text(self.reason, reason)
         self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         for bars in (self.bars, self.orders):

@@ -371,15 +371,15 @@ class QueueLine(QWidget):
         self.follow_word(self._word)
 
     def follow_word(self, word: str) -> None:
-        """What Enter does: Accept, Adjudicate, or, where nothing is to be agreed with, Done."""
+        """What Enter does: Accept, as the Majority, or, where nothing is to be agreed with, Done."""
         self._word, on = word, f" on {words(self._criterion)}" if self._criterion else ""
-        what = {
-            "Accept": f"You agree with {f'its label{on}' if on else 'all its labels'}",
-            "Adjudicate": "The majority decides",
-        }
+        called, what = {
+            "Accept": ("Accept the item", f"You agree with {f'its label{on}' if on else 'all its labels'}"),
+            "Majority": ("Adjudicate by majority", "Most annotators gave this label"),
+            "Done": ("Done with the item", f"You have labelled it{on}"),
+        }[word]
         self.confirm.setText(f"{word} (Enter)")
-        tip_of = f"{what.get(word, f'You have labelled it{on}')}; the next one to do follows"
-        name(self.confirm, f"{word}: the item" if word == "Done" else f"{word} the item", tip_of)
+        name(self.confirm, called, f"{what}; the next one to do follows")
 
     def show_item(self, there: bool, reopens: bool, confirms: bool) -> None:
         self.confirm.setEnabled(there and confirms)

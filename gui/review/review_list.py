@@ -352,13 +352,14 @@ class ReviewList(QWidget):
         run = self._workspace.run
         adjudicated = run.results.reviews.adjudicated_in_words if run and self._session.adjudicating else ""
         self.queue.show_progress(adjudicated or self.progress.in_words)
+        self.filters.show_progress(self.progress.by_criterion, sum(self.progress.counts.values()))
         self._offer(self.current)
 
     def offer_enter(self) -> None:
         """Say what Enter does with the open judgment; while one adjudicates nothing where nobody differs."""
         session, run = self._session, self._workspace.run
         alone = self._blind.on or (run is not None and run.results.run.by_hand)
-        self.queue.follow_word("Adjudicate" if session.adjudicating else "Done" if alone else "Accept")
+        self.queue.follow_word("Majority" if session.adjudicating else "Done" if alone else "Accept")
         self._offer(self.current)
 
     def _offer(self, item: "ReviewItem | None") -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
 
 from engine.annotations.records import ListOrder
-from engine.core.formatting import counted
+from engine.core.formatting import counted, words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from gui.review.annotators import Reviewer
@@ -22,6 +22,8 @@ from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
 from gui.widgets.action_table import of_page
+from gui.widgets.actions import add_entry
+from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.labels import STRETCH, DownScroll, as_column, name
 from gui.workspace.page import OfferedRun, Page, PageSplitter, RunPicker, two_parts
 from gui.workspace.rewriter import Rewriter, StaleLine
@@ -92,10 +94,12 @@ class PageKeys(QObject):
 class JudgeAgain(QObject):
     prompt_wanted = Signal()  # for the chosen item
 
-    def __init__(self, items: ReviewList, workspace: Workspace, page: QtWidgets.QWidget) -> None:
+    def __init__(
+        self, items: ReviewList, workspace: Workspace, page: QtWidgets.QWidget, menu: QtWidgets.QMenu
+    ) -> None:
         super().__init__(page)
         self._items, self._workspace = items, workspace
-        self.menu, self._all = QtWidgets.QMenu(page), QAction("", page)
+        self.menu, self._all = menu, QAction("", page)
         one = (QAction("Judge this item again…", page), "judge_again", self._judge_one)
         for action, row, judge in (one, (self._all, "judge_listed", self._judge_all)):
             action.setShortcut(QKeySequence(of_page("Review", row).keys))
@@ -164,7 +168,7 @@ class ReviewPage(Page):
         self.queue = ItemQueue(workspace, self.reviewer, self.desk, self.list.queue)
         self.queue.go_on, self.queue.next_unsettled = self.list.go_to_next, self.list.next_unsettled
         self.beside = ComparisonColumns(workspace, self.desk, self)
-        self.judge_again = JudgeAgain(self.list, workspace, self)
+        self.judge_again = JudgeAgain(self.list, workspace, self, self._item_menu())
         self.announcements = ReviewAnnouncements(self)
         self._lay_out()
         self._connect()
@@ -254,6 +258,25 @@ class ReviewPage(Page):
             add(key, partial(self._with_item, queue.confirm), spares=_WRITING, by_hand=True)
         orders = partial(self._with_item, desk.show_orders)
         add("Space", orders, spares=(*_WRITING, QtWidgets.QComboBox, QtWidgets.QAbstractButton))
+
+    def _item_menu(self) -> QtWidgets.QMenu:
+        """What is done with the chosen item, at the top of the menu of the list."""
+        menu, entries = QtWidgets.QMenu(self), []
+        for key, label in _LABEL_KEYS.items():
+            give = partial(self._with_item, partial(self.desk.override_label, label))
+            entries.append((key, LABEL_WORDS[label], add_entry(menu, "", give)))
+
+        def name_criterion() -> None:
+            for key, label_words, entry in entries:
+                entry.setText(f"Label {label_words} on {words(self.session.criterion)} ({key})")
+
+        menu.aboutToShow.connect(name_criterion)
+        menu.addSeparator()
+        add_entry(menu, "Skip (S)", partial(self._with_item, self.queue.skip))
+        add_entry(menu, "Note and tags… (N)", partial(self._with_item, self.reviewer.note.edit))
+        add_entry(menu, "Copy the id", lambda: QGuiApplication.clipboard().setText(self._item_id))
+        menu.addSeparator()
+        return menu
 
     def _with_item(self, do: Callable[[], object]) -> None:
         if self._item_id and self._stack.currentWidget() is self._reviewing:

@@ -136,7 +136,10 @@ def test_one_key_is_one_rendering_of_the_card(
             with qtbot.waitSignal(page.workspace.reviewed):
                 page.press(keys[1])
             qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))  # the list has read the item again
-            assert [shown.hidden for shown in rendered] == [blind, False]
+            assert [(shown.hidden, shown.label is None) for shown in rendered] == [
+                (blind, blind),
+                (blind, False),
+            ]
 
 
 def test_d_marks_differences_then_shared_words_counted_as_qt_counts(page: Page) -> None:
