@@ -38,7 +38,7 @@ def annotations() -> console.Parser:
     begin = console.add_action(actions, "begin", _begin, words)
     begin.add_argument("dataset", type=Path, metavar="DATASET")
     shared.add_rubric(begin, "what is labelled")
-    begin.text("--criteria", "NAME,...", "only these criteria of it")
+    begin.text("--criteria", "NAME,...", "only these of its criteria, separated by commas")
     shared.add_columns(begin, "dataset")
     words = "write the annotations of a run into one small file"
     export = console.add_action(actions, "export", _export_annotations, words, of_run="RUN")

@@ -363,7 +363,7 @@ class ReviewList(QWidget):
         self._offer(self.current)
 
     def _offer(self, item: "ReviewItem | None") -> None:
-        confirms = not self._session.adjudicating or self._session.disputed
+        confirms = not self._session.adjudicating or self._session.has_majority
         reopens = item is not None and self.progress.reopens(item.item_id)
         self.queue.show_item(item is not None, reopens, confirms)
 

@@ -254,6 +254,10 @@ class ReviewSession:
         given = self._labels_of_annotators(self.key)
         return len({*given.values()}) > 1 and not self._adjudicated(self.key)
 
+    @property
+    def has_majority(self) -> bool:
+        return self.disputed and self._said.proposed(self.key) is not None
+
     def _row_of(self, judgment: AnyJudgment) -> "ReviewRow | None":
         return next((row for row in self.rows if row.key == judgment.key), None)
 
