@@ -17,6 +17,7 @@ from engine.core.formatting import counted, listed
 from engine.core.items import PREFERENCES, Gold, HumanLabel
 from engine.core.judgments import AnyJudgment, JudgmentKey
 from engine.core.rubric import Rubric, rubric_for_labels
+from engine.data.arrow_arrays import text_array
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
 from engine.data.file_kinds import IN_SAMPLE, origin_cell, origin_column
 from engine.data.other_columns import distinct_names
@@ -208,9 +209,7 @@ def labels_as_dataset(results: RunResults, dataset: Dataset) -> Dataset:
     made = labelled_dataset(results, dataset).columns
     wanted = {*REQUIRED_COLUMNS, *_labels_of(results.judgments)}
     kept = {name: cells for name, cells in made.items() if name in wanted or label_column(name) in wanted}
-    texts = {
-        name: pa.array([cell or "" for cell in cells], pa.large_string()) for name, cells in kept.items()
-    }
+    texts = {name: text_array([cell or "" for cell in cells]) for name, cells in kept.items()}
     path = dataset.path.with_name(results.run.title)
     return replace(dataset, path=path, table=pa.table(texts), notices=(), columns=None)
 
