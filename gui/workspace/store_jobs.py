@@ -111,6 +111,7 @@ def open_run(control: JobControl, store_path: Path, run_id: int, current: "Datas
 
     with opened(store_path) as store:
         results = load_results(store, run_id)
+        results.reviews.made_ready()
         drafts = store.drafts(run_id)
     dataset = _judged_items(results.run, current, control.cancel)
     if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
@@ -173,7 +174,7 @@ def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAh
         return Stored(
             said,
             [(word.said, word.error) for word in refused],
-            {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
+            {run_id: load_reviews(store, run_id).made_ready() for run_id in runs if run_id is not None},
             {content_hash: noted.get(content_hash, ()) for content_hash in hashes},
         )
 
@@ -207,7 +208,8 @@ def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: Se
         if now.mark == seen.mark:
             return FoundWords(run_id, now)
         hashes = store.content_hashes(run_id)
-        return FoundWords(run_id, now, load_reviews(store, run_id), store.notes(hashes.values()))
+        reviews = load_reviews(store, run_id).made_ready()
+        return FoundWords(run_id, now, reviews, store.notes(hashes.values()))
 
 
 @job
