@@ -34,6 +34,7 @@ from engine.settings.rows import Mode
 from engine.settings.sampling import DEFAULT_SEED
 from engine.store.run_store import RunStore
 from engine.system.files import file_hash
+from engine.system.paths import real_path
 
 
 @dataclass(frozen=True)
@@ -163,10 +164,10 @@ def begin_by_hand(dataset: Dataset, rubric: Rubric, store: RunStore) -> StoredRu
     """
     identity = RunIdentity(
         key=digest([RunKind.BY_HAND, dataset.hash, [each.asked for each in rubric.criteria]]),
-        dataset_path=dataset.path.absolute(),
+        dataset_path=real_path(dataset.path),
         dataset_hash=dataset.hash,
         items=len(dataset),
-        model_path=dataset.path.absolute(),
+        model_path=real_path(dataset.path),
         model_name=BY_HAND,
         model_hash=dataset.hash,
         prompt_version="",

@@ -209,7 +209,7 @@ def labels_as_dataset(results: RunResults, dataset: Dataset) -> Dataset:
     made = labelled_dataset(results, dataset).columns
     wanted = {*REQUIRED_COLUMNS, *_labels_of(results.judgments)}
     kept = {name: cells for name, cells in made.items() if name in wanted or label_column(name) in wanted}
-    texts = {name: text_array([cell or "" for cell in cells]) for name, cells in kept.items()}
+    texts = {name: text_array([str(cell or "") for cell in cells]) for name, cells in kept.items()}
     path = dataset.path.with_name(results.run.title)
     return replace(dataset, path=path, table=pa.table(texts), notices=(), columns=None)
 
