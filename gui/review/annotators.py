@@ -483,7 +483,8 @@ _SHOWN_OF_TAG = 24
 class AnnotatorFilter(QWidget):
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, progress: Progress, blind_button: QWidget) -> None:
+    def __init__(self, workspace: Workspace, progress: Progress, *ways: QWidget) -> None:
+        """`ways`: buttons of how this annotator labels."""
         super().__init__()
         self._workspace = workspace
         self._progress = progress
@@ -492,7 +493,7 @@ class AnnotatorFilter(QWidget):
         states = [(words.capitalize(), state.value) for state, words in STATE_WORDS.items()]
         self.state.offer([("Done or not", None), *states], remembered.get("state"))
         self.tag = narrow_box("Tag of the listed items", letters=7)
-        in_row((self.state, STRETCH), (self.tag, STRETCH), blind_button, on=self)
+        in_row((self.state, STRETCH), (self.tag, STRETCH), *ways, on=self)
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it
         for box in (self.state, self.tag):
             box.activated.connect(self._tell)

@@ -343,7 +343,7 @@ class ReviewAnnouncements(Announcer):
 
 
 class QueueLine(QWidget):
-    def __init__(self, who: WhoButton, adjudicate: QWidget) -> None:
+    def __init__(self, who: WhoButton) -> None:
         super().__init__()
         self.text, buttons = OneLine(), QWidget()
         self.confirm, self.skip = QPushButton("Accept (Enter)"), QPushButton("Skip (S)")
@@ -353,11 +353,11 @@ class QueueLine(QWidget):
         self.again = QPushButton("Reopen (T)")
         name(self.again, "Reopen the item: mark it to do")
         flow = FlowLayout(buttons, gap=4, whole=True)
-        for button in (self.confirm, self.skip, self.again, adjudicate):
+        for button in (self.confirm, self.skip, self.again):
             flow.addWidget(button)
         for button in (self.confirm, self.skip):
             press_once(button)
-        keep_room(self.again, adjudicate)
+        keep_room(self.again)
         guard(self)
         in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
 

@@ -49,8 +49,9 @@ class ReviewList(QWidget):
         super().__init__()
         self._workspace, self._session = workspace, session
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
-        self.annotators = AnnotatorFilter(workspace, self.progress, reviewer.blind_button)
-        self.queue = QueueLine(reviewer.who, reviewer.adjudicate_button)
+        ways = reviewer.blind_button, reviewer.adjudicate_button
+        self.annotators = AnnotatorFilter(workspace, self.progress, *ways)
+        self.queue = QueueLine(reviewer.who)
         self.to_do_first = False  # of the next list that is made, where no item is wanted then
         self.review: Review | None = None
         self._judged: object = None  # the items of the run as it was when `review` was asked for

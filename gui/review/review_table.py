@@ -141,7 +141,7 @@ TITLE_ORDERS = {  # by column and direction, what a click on a title asks for
     (INSTRUCTION, _UP): ListOrder.INSTRUCTION,
     (INSTRUCTION, _DOWN): ListOrder.INSTRUCTION_BACKWARDS,
 }
-_FEWEST_ROWS = 3
+_FEWEST_ROWS = 6
 HIDDEN = "hidden"  # in the place of a label
 _DRAFT_SIGN, _DRAFT = "*", "a draft of yours"
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))

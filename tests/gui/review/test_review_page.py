@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import ListOrder
+from engine.core.formatting import words
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import PREFERENCES, Preference
 from engine.core.rubric import ELOQUENT
@@ -344,14 +345,18 @@ def test_items_are_judged_again_by_keys_and_by_the_menu_which_says_how_many(
         page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
     assert wanted.args == [demo_gold, (page.item,), None]
     assert page.workspace.rubric.rubric == ELOQUENT  # what the run was asked is asked again
-    assert entries(page) == ["Judge this item again…", "Judge the 30 listed items…", "Prompt… (P)"]
+    of_item = ["Skip (S)", "Note and tags… (N)", "Copy the id"]
+    of_judge = ["Judge this item again…", "Judge the 30 listed items…", "Prompt… (P)"]
+    found = entries(page)
+    assert found[4:] == [*of_item, *of_judge]
+    assert found[0] == f"Label A on {words(page.session.criterion)} (A)"
     page.list.filters.chips["differs_from_human"].click()
     page.until(lambda: page.list.shown < 30)
     listed = page.list.table.listing.items
     with page.signal(wanted_items) as wanted:
         page.qtbot.keyClick(page, Qt.Key.Key_J, both)
     assert wanted.args == [demo_gold, tuple(item.item_id for item in listed), None]
-    assert entries(page)[1].startswith(f"Judge the {page.list.shown} listed item")
+    assert entries(page)[-2].startswith(f"Judge the {page.list.shown} listed item")
     with page.signal(wanted_items) as wanted:
         page.judge_again.menu.actions()[0].trigger()
     assert wanted.args[1] == (page.item,)
