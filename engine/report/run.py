@@ -197,7 +197,7 @@ AccuracyByMethod = Mapping[str, Mapping[str, Accuracy]]
 def labels_given_section(results: RunResults) -> Section:
     if results.run.by_hand:
         what = "On how many items each label is effective, and how many labels each annotator gave."
-        return Section("labels_given", "Labels by hand", [_by_hand_table(results)], what)
+        return Section("labels_given", "Labels by hand", [by_hand_table(results)], what)
     missing = results.judges_missing_sentence
     return Section(
         "labels_given",
@@ -226,7 +226,7 @@ def distribution_table(counts: Sequence[LabelCounts]) -> Table:
     return Table(columns.with_human_ties(shown) if Tie.TIE in labels else shown, rows)
 
 
-def _by_hand_table(results: RunResults) -> Table:
+def by_hand_table(results: RunResults) -> Table:
     """By criterion how often each label is given, on how many items none is, and who gave how many."""
     given = {name: Counter(key.criterion for key in own) for name, own in results.reviews.labels.items()}
     rows: list[Row] = []
