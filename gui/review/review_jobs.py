@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from engine.results.run_results import RunResults
     from engine.settings.identity import StoredRun
 
-HIDDEN = "Hidden until you give your own label: A, B, G or X."
-HIDDEN_WHILE_BLIND = "The other labels are hidden while you label blind."
+HIDDEN = "Hidden while you label blind. Your own label: A, B, G or X."
+HIDDEN_WHILE_BLIND = "All other labels are hidden while you label blind."
 
 
 @dataclass(frozen=True)

@@ -287,7 +287,7 @@ def row_marks(row: "ReviewRow", begun: bool = False) -> str:
 def in_words(row: "ReviewRow", begun: bool = False) -> str:
     """`relevance: A, flipped, differs from the human label B, a draft of yours`."""
     if row.hidden:
-        said = [("hidden until you have given your label", True)]
+        said = [("hidden while you label blind", True)]
     else:
         missing = counted(row.judges_missing, "judge", "judges")
         said = [
