@@ -218,11 +218,8 @@ class JudgmentDesk(QWidget):
         if self.session.judgment is not None:
             self._carry_out(self.session.redo())
 
-    def undo_last(self) -> None:
-        self._carry_out(self.session.undo_last())
-
-    def redo_last(self) -> None:
-        self._carry_out(self.session.redo_last())
+    def undo_last(self, again: bool) -> None:
+        self._carry_out(self.session.redo_last() if again else self.session.undo_last())
 
     def _carry_out(self, change: Change) -> bool:
         """Let the store keep it; True where a label or an explanation is said."""

@@ -284,16 +284,11 @@ class ReviewPage(Page):
         else:
             self.workspace.note.emit("No item is open: choose a run, or other filters.")
 
-    def undo_last(self) -> None:
-        self._from_anywhere(self.desk.undo_last)
-
-    def redo_last(self) -> None:
-        self._from_anywhere(self.desk.redo_last)
-
-    def _from_anywhere(self, do: Callable[[], object]) -> None:
+    def undo_last(self, again: bool = False) -> None:
+        """Take back what was annotated last in this window, or do it `again`, from whichever page."""
         if not self.isVisible():
             self.workspace.page_wanted.emit(self.NAME)
-        self._with_item(do)
+        self._with_item(partial(self.desk.undo_last, again))
 
     def _switch_adjudicating(self, on: bool) -> None:
         self.desk.finish_writing()

@@ -195,7 +195,7 @@ class MainContent(QObject):
             "check_submission": self._show_check,
             "import_annotations": self.annotation_exchange.add,
             "undo_last": self.review.undo_last,
-            "redo_last": self.review.redo_last,
+            "redo_last": partial(self.review.undo_last, again=True),
             "show_runs": self.runs.show_runs,
             "show_settings": self._show_settings,
             "quit": frame.close,
