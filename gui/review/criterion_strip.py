@@ -100,6 +100,8 @@ class CriterionStrip(QtWidgets.QWidget):
         for button, place, title, width in zip(self.buttons, range(len(names)), names, widths, strict=True):
             elided = metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
             button.setText(_text(place, elided if width > limit else title, marks[place]))
+        self._layout.invalidate()  # an icon more needs room, also where the texts stay as they were
+        self._layout.activate()
 
     def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
         found = []
