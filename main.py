@@ -45,7 +45,7 @@ COMMANDS = {
     "rubrics": "list the rubrics (criteria and their questions); show, draft or check one",
     "models": "list the models on this computer; check or measure one, or cut an encoder",
     "runs": "list the runs in the store; show, export, recalibrate or rewrite one; add a submission",
-    "annotations": "export a run's annotations; import those of other annotators",
+    "annotations": "begin labels by hand; export a run's annotations; import those of other annotators",
     "evaluate": "score a run or submission against human labels and baselines",
     "calibrate": "calibrate a run's probabilities on human labels; report what that gains",
     "learning-curve": "calibration quality by number of human labels",

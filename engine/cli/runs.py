@@ -155,7 +155,8 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
 
     results = load_results(store, options.id)
     print(console.printed_section(Section("run", "", [of_runs.run_facts(results)])))
-    print(f"\n{progress.health_lines(run_health(results))}")
+    if not results.run.by_hand:
+        print(f"\n{progress.health_lines(run_health(results))}")
     print(f"\n{console.printed_section(of_runs.labels_given_section(results.answered))}")
     _print_unscored(results)
     return console.DONE
@@ -163,8 +164,9 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
 
 def _print_unscored(results: "RunResults") -> None:
     if results.run.submitted:
+        what = "not labelled" if results.run.by_hand else "not answered"
         if lacking := [item.item_id for item in results.judged if item.item_id in results.unanswered]:
-            print(f"not answered ({len(lacking):,}): {console.printable(listed(lacking))}")
+            print(f"{what} ({len(lacking):,}): {console.printable(listed(lacking))}")
         return
     reasons = [
         (JudgmentKey(item.item_id, criterion), why)

@@ -408,13 +408,14 @@ def agreement_of_annotators(
     alone = results.model_alone().answered
     judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
     scored = {key: label for key, label in judge.items() if label is not None}
-    others = [_Side(JUDGE, scored, is_annotator=False)]
+    others = [] if results.run.by_hand else [_Side(JUDGE, scored, is_annotator=False)]
     if gold is not None:
         others.append(_Side(HUMAN, human_labels(results, gold), is_annotator=False, of_dataset=True))
     if not annotators:
         return None
     beside = [] if own is None or own is gold else own.same_items(results.content_hashes)
-    found = _agreement(annotators, others, judge, _Facts((*results.judgments, None), [*beside, *items]))
+    held = None if results.run.by_hand else judge
+    found = _agreement(annotators, others, held, _Facts((*results.judgments, None), [*beside, *items]))
     picked = origins_in_words(results.reviews.origins, results.reviews)
     return found and replace(found, picked=picked)
 

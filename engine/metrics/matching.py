@@ -53,7 +53,7 @@ class System:
     def asked(self) -> Rubric | None:
         """What the run was asked that it comes from; None for submissions: it is not known of them."""
         run = self.results.run if self.results else None
-        return run.identity.asked if run is not None and not run.submitted else None
+        return run.identity.asked if run is not None and (run.by_hand or not run.submitted) else None
 
     @property
     def explains(self) -> bool:
@@ -68,7 +68,8 @@ class System:
         calibrated = f", calibrated {calibration}" if calibration else ""
         annotators = f", {self.results.overridden.in_words} by annotators" if self.overrides else ""
         if self.results.run.submitted:
-            return f"submission {identity.model_name} on {identity.dataset_path.name}{annotators}"
+            what = identity.model_name if self.results.run.by_hand else f"submission {identity.model_name}"
+            return f"{what} on {identity.dataset_path.name}{annotators}"
         if self.results.run.panel:
             return f"{identity.model_name} on {identity.dataset_in_words}{annotators}{calibrated}"
         below = identity.second_order_below
@@ -84,7 +85,8 @@ class System:
     def path(self) -> Path | None:
         """The file of a submission, also of one that was opened to be reviewed; None for a judged run."""
         run = self.results.run if self.results else None
-        return run.identity.model_path if run is not None and run.submitted else self.submission.path
+        opened = run is not None and run.submitted and not run.by_hand
+        return run.identity.model_path if run and opened else self.submission.path
 
     @cached_property
     def rows(self) -> Mapping[str, SubmissionRow]:
@@ -129,7 +131,7 @@ class System:
 def system_of_run(results: RunResults) -> System:
     """A stored run by its number and name; an opened submission by its file, without unanswered items."""
     run = results.run
-    name = run.identity.model_name if run.submitted else run.called
+    name = run.identity.model_name if run.submitted and not run.by_hand else run.called
     return System(name, submission_of(results), results.answered)
 
 
@@ -333,8 +335,9 @@ def annotator_caveats(system: System, ids: Container[str] | None = None) -> list
     verb = "is a human override" if one else "are human overrides"
     labels = [(each.item_id, each.origin) for each in effective if each.preference is not None]
     results = system.results
+    overrides = f"{counted.in_words} of these items {verb}; the scores include {'it' if one else 'them'}."
     return [
-        f"{counted.in_words} of these items {verb}; the scores include {'it' if one else 'them'}.",
+        *([] if results is not None and results.run.by_hand else [overrides]),
         *(origins_in_words(labels, results.reviews) if results is not None else ()),
     ]
 

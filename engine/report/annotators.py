@@ -90,13 +90,15 @@ _PAIRS = (
 )
 
 
-def annotator_sections(agreement: AnnotatorAgreement | None) -> list[Section]:
-    """Inter-annotator agreement, and each two sides; none where no annotators said anything."""
+def annotator_sections(agreement: AnnotatorAgreement | None, judge: bool = True) -> list[Section]:
+    """Inter-annotator agreement, and each two sides; none where no annotators said anything. `judge`: whether
+    there is one, who is compared with them.
+    """
     if agreement is None:
         return []
     nobody = Sentences(["No item of this run was labelled by two annotators."])
     picked = [Sentences(agreement.picked, Tone.CAVEAT)] if agreement.picked else []
-    return [
+    with_judge = [
         Section(
             "others",
             "Leave-one-out agreement: each annotator, and the judge, against the others",
@@ -109,10 +111,16 @@ def annotator_sections(agreement: AnnotatorAgreement | None) -> list[Section]:
             spelt_out=True,
         ),
         *([_stands_in_section(agreement.alt_tests)] if agreement.alt_tests else ()),
+    ]
+    return [
+        *(with_judge if judge else ()),
         Section(
             "people",
             "Inter-annotator agreement",
-            [among_annotators_table(agreement) if agreement.among else nobody],
+            [
+                *([] if judge else picked),
+                among_annotators_table(agreement) if agreement.among else nobody,
+            ],
             "How often annotators of the same items of this run gave the same label. It is not an upper"
             " bound for a judge: if annotators are split, a judge can agree with more of them than they"
             " agree with each other.",
@@ -123,8 +131,8 @@ def annotator_sections(agreement: AnnotatorAgreement | None) -> list[Section]:
             "pairs",
             "Pairwise agreement",
             [annotator_pairs_table(agreement)],
-            "Each pair of annotators, and each annotator with the judge only and with the human labels"
-            " of the dataset.",
+            f"Each pair of annotators, and each annotator {'with the judge only and ' * judge}with the human"
+            " labels of the dataset.",
             spelt_out=True,
         ),
     ]

@@ -76,11 +76,13 @@ def run_sheet(
     """What a run says by itself, without human labels. `own`: its dataset, for intervals."""
     results = system.results
     assert results is not None
+    by_hand = results.run.by_hand
+    agreement = agreement_of_annotators(results, gold=own if by_hand else None, own=own)
     sections = [
         _in_short_section(system, doubts, said, word),
         labels_given_section(results),
         *method_sections(results),
-        *annotator_sections(agreement_of_annotators(results, own=own)),
+        *annotator_sections(agreement, judge=not by_hand),
     ]
     return Sheet(results.run.title, sections)
 
@@ -92,7 +94,7 @@ def _in_short_section(
     health, run = system.health, system.results.run if system.results else None
     doubts = [*(health.sentences(word) if health.doubted else ()), *doubts]
     asked = run.identity.methods_in_words if run else ""
-    healthy = [] if health.doubted else health.sentences(word)
+    healthy = [] if health.doubted or (run and run.by_hand) else health.sentences(word)
     sentences = [*healthy, *([f"Elicitation: {asked}."] if asked else ()), *said]
     parts = [*([Sentences(doubts, Tone.CAVEAT)] if doubts else ()), Sentences(sentences)]
     return Section("in_short", "In short", parts, help=("Does the model judge?",))

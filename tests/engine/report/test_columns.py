@@ -104,6 +104,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield comparison.agreement_table, compared
     yield (comparison.published_table,)
     yield run.distribution_table, count_run(results)
+    yield run.by_hand_table, replace(results, reviews=reviews())
     yield run.run_accuracy_table, run_accuracy(results, GOLD)
     yield run.changes_table, results, results
     yield run.unscored_table, results
