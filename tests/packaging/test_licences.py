@@ -3,6 +3,7 @@
 import pathlib
 import runpy
 import shutil
+import sys
 import sysconfig
 from collections import Counter
 from importlib.metadata import distribution
