@@ -44,6 +44,7 @@ from engine.report.ranking import candidate_table, pair_table, ranking_sheet
 from engine.report.rankings import RankedBy
 from engine.report.run import changes_table
 from engine.report.trust import trust_sections
+from engine.results.accepted import accepted_in_words, accepted_only
 from engine.results.calibration import load_calibration
 from engine.results.exports import as_json, write_results_csv
 from engine.results.run_results import RunResults, decided_again, submission_of
@@ -316,15 +317,18 @@ class Run(RunAsStored):
         return target
 
     @arguments.api_call
-    def submission(self, path: arguments.AnyPath, with_stale: bool = False) -> Path:
+    def submission(
+        self, path: arguments.AnyPath, with_stale: bool = False, *, accepted: bool = False
+    ) -> Path:
         """Write the effective predictions as a submission, TSV; its path. `with_stale`: include stale
-        explanations, which were written for another label than the effective one.
+        explanations, which were written for another label than the effective one. `accepted`, here and
+        below: leave out labels that may not stand, by the thresholds that `trust` kept.
 
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
         """
         target = self._target(path, "TSV", ".tsv")
-        write_submission(target, submission_of(self._results(), with_stale))
+        write_submission(target, submission_of(self._exported(accepted), with_stale))
         return target
 
     @arguments.api_call
@@ -334,6 +338,8 @@ class Run(RunAsStored):
         tool: Literal["dpo", "inspect", "alpaca-eval"],
         criterion: str | None = None,
         with_stale: bool = False,
+        *,
+        accepted: bool = False,
     ) -> Path:
         """Write the effective labels for another tool; the path of the file.
 
@@ -348,33 +354,40 @@ class Run(RunAsStored):
         target = arguments.path_of("path", path)
         asked = ToolExport(tool, target, criterion, with_stale)
         check_targets({"path": target}, self._files(None))
-        made = asked.made(self._results(), self._own_dataset())
+        made = asked.made(self._exported(accepted), self._own_dataset())
         made.write(target)
         if made.left_out:
             notice(made.in_words)
         return target
 
     @arguments.api_call
-    def json(self, path: arguments.AnyPath) -> Path:
+    def json(self, path: arguments.AnyPath, *, accepted: bool = False) -> Path:
         """Write every judgment with its raw predictions as JSON; its path.
 
         >>> run.json("run.json").name
         'run.json'
         """
-        target, results = self._target(path, "JSON", ".json"), self._results()
+        target, results = self._target(path, "JSON", ".json"), self._exported(accepted)
         write_json(target, as_json(results, self._beside(results, "JSON")))
         return target
 
     @arguments.api_call
-    def csv(self, path: arguments.AnyPath) -> Path:
+    def csv(self, path: arguments.AnyPath, *, accepted: bool = False) -> Path:
         """Write all data of the run as CSV, a row for each judgment; its path.
 
         >>> run.csv("run.csv").name
         'run.csv'
         """
-        target, results = self._target(path, "CSV", ".csv"), self._results()
+        target, results = self._target(path, "CSV", ".csv"), self._exported(accepted)
         write_results_csv(target, results, self._beside(results, "CSV"))
         return target
+
+    def _exported(self, accepted: bool) -> RunResults:
+        if not accepted:
+            return self._results()
+        results = accepted_only(self._results())
+        notice(" ".join(accepted_in_words(results)))
+        return results
 
     def _target(self, path: arguments.AnyPath, form: str, *suffixes: str, gold: Gold = None) -> Path:
         """A path to write to. SetupError for a wrong suffix, and for an input of the run."""

@@ -12,7 +12,7 @@ from engine.api.refused import PARAMETERS, notice
 from engine.calibration.run_calibration import CalibratedRun
 from engine.core.errors import SetupError
 from engine.core.health import Health
-from engine.core.tables import Estimate, Fact, Kind, Partial, PartOf, Ranked, Section, Table, Value
+from engine.core.tables import Kind, Section, Table, in_parts, parts_of
 from engine.metrics.accuracy import LabelMeasures
 from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.intervals import Interval
@@ -24,20 +24,6 @@ Columns = Mapping[str, tuple[Any, str]]
 """The dtype and the meaning of each column, by its name."""
 MEANING = "meaning"
 """The key in the `attrs` of a frame for the meaning of each column, by its name."""
-_LOW, _HIGH = ("low", "The lower end of its 95 % interval."), ("high", "The upper end of its 95 % interval.")
-_ENDS = (_LOW, _HIGH)
-_ONE = ("", "")
-_PARTS: dict[Kind, tuple[tuple[str, str], ...]] = {
-    Kind.INTERVAL: (("low", "The lower end."), ("high", "The upper end.")),
-    Kind.SHARE_INTERVAL: (("low", "The lower end."), ("high", "The upper end.")),
-    Kind.PAIR: (("first", "The first of two numbers."), ("second", "The second of two numbers.")),
-    Kind.RANKED: (_ONE, ("rank", "Its rank, 1 the best."), *_ENDS),
-    Kind.PARTIAL: (_ONE, ("left_out", "How many items it leaves out."), *_ENDS),
-    Kind.PART: (_ONE, ("of", "Of how many.")),
-    Kind.ESTIMATE: (_ONE, *_ENDS),
-    Kind.FACT: (_ONE, *_ENDS),
-}
-"""The columns that one column of a kind becomes: the suffix of the name, and the meaning."""
 _DTYPES: dict[Kind, str] = {
     Kind.NAME: "string",
     Kind.TEXT: "string",
@@ -58,12 +44,12 @@ def frame_of(table: Table) -> pd.DataFrame:
     made: dict[str, Any] = {}
     meaning: dict[str, str] = {}
     for place, column in enumerate(table.columns):
-        ends = _PARTS.get(column.kind, (_ONE,))
+        ends = parts_of(column.kind)
         name = column.title if column.foreign else column.key
         own = [(f"{name}_{part}" if part else name, part, end) for part, end in ends]
         if any(each in made for each, _, _ in own):  # a user's name that is already taken
             own = [(f"{column.key}_{part}" if part else column.key, part, end) for _, part, end in own]
-        columns = list(zip(*(_values(row[place], column.kind) for row in table.rows), strict=True))
+        columns = list(zip(*(in_parts(row[place], column.kind) for row in table.rows), strict=True))
         columns = columns or [()] * len(own)
         for (each, part, end), values in zip(own, columns, strict=True):
             made[each] = _typed(values, _COUNTED.get(part) or _DTYPES.get(column.kind, "float64"))
@@ -98,35 +84,6 @@ def _typed(values: Sequence[object], dtype: str) -> Any:
     known = [None if value == "" else value for value in values]
     words_among_numbers = dtype != "string" and any(isinstance(value, str) for value in known)
     return array_of(known, "object" if words_among_numbers else dtype)
-
-
-def _values(value: Value, kind: Kind) -> tuple[object, ...]:
-    parts = len(_PARTS.get(kind, (_ONE,)))
-    match value:
-        case Fact(kind=inner) if kind is Kind.FACT:
-            return _as_fact(value.value, inner)
-        case Ranked():
-            found: tuple[object, ...] = (value.value, value.rank, *(value.ends or ()))
-        case Partial():
-            found = (value.value, value.left_out, *(value.ends or ()))
-        case PartOf():
-            found = (value.value, value.whole)
-        case Estimate():
-            found = (value.value, *(value.ends or ()))
-        case tuple():
-            found = value
-        case _:
-            found = (value,)
-    return (*found, *[None] * (parts - len(found)))
-
-
-def _as_fact(value: Value, kind: Kind) -> tuple[object, object, object]:
-    if isinstance(value, tuple):
-        return None, *value
-    if isinstance(value, Estimate):
-        return value.value, *(value.ends or (None, None))
-    first, *_ = _values(value, kind)
-    return first, None, None
 
 
 MEAN = "mean"

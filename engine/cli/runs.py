@@ -229,9 +229,6 @@ def _exported(store: RunStore, options: argparse.Namespace) -> RunResults:
     results = load_results(store, options.id)
     results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))
     if options.accepted:
-        if options.tool == "inspect":
-            problem = "--accepted: a log of inspect_ai counts what is left out as wrong."
-            raise SetupError(problem, "Export the log without it.")
         results = accepted_only(results)
         print("\n".join(map(console.printable, accepted_in_words(results))))
     return results

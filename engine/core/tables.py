@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, cast
 
 from engine.core.errors import EngineBug
-from engine.core.formatting import interval, number, percent, visible, yes_or_no
+from engine.core.formatting import interval, number, percent, visible, words, yes_or_no
 
 
 class Kind(StrEnum):
@@ -39,6 +39,7 @@ class Kind(StrEnum):
 
 
 _WORDS = {Kind.NAME, Kind.TEXT, Kind.FLAG}
+_SHARES = {Kind.SHARE, Kind.SHARE_INTERVAL, Kind.ESTIMATE}
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,23 @@ class Column:
             return self.instead[value]
         return value_text(value, self.kind, self.digits, self.least)
 
+    def cells(self, value: Value) -> list[str]:
+        """Of a spreadsheet: what `in_parts` gives, shares in percent, nothing beside the numbers."""
+        if value in self.instead:
+            return [self.instead[value], *[""] * (len(parts_of(self.kind)) - 1)]
+        kind = value.kind if isinstance(value, Fact) else self.kind
+        return [self._cell(part, kind) for part in in_parts(value, self.kind)]
+
+    def _cell(self, part: str | float | None, kind: Kind) -> str:
+        if part is None or isinstance(part, str):
+            return part or ""
+        if kind is Kind.FLAG:
+            return yes_or_no(bool(part))
+        if kind in _SHARES:
+            return number(100 * part, 1)
+        digits = _EXACT if kind is Kind.SHORTEST or isinstance(part, int) else self.digits
+        return f"{round(part, digits) + 0.0:.{_EXACT}g}"
+
     def sort_key(self, value: Value) -> float | str:
         """By what a value is sorted: what is not known, or not there, comes before all."""
         return _size(value) if self.kind.is_number else "" if value is None else self.text(value)
@@ -165,6 +183,52 @@ def _size(value: Value) -> float:
     if isinstance(value, tuple):
         return value[0]
     return -math.inf if value is None or isinstance(value, str) else value
+
+
+_EXACT = 12  # digits, of a number that is not rounded
+_ONE = ("", "")
+_ENDS = (("low", "The lower end of its 95 % interval."), ("high", "The upper end of its 95 % interval."))
+_PARTS: Mapping[Kind, Sequence[tuple[str, str]]] = {
+    Kind.INTERVAL: (("low", "The lower end."), ("high", "The upper end.")),
+    Kind.SHARE_INTERVAL: (("low", "The lower end."), ("high", "The upper end.")),
+    Kind.PAIR: (("first", "The first of two numbers."), ("second", "The second of two numbers.")),
+    Kind.RANKED: (_ONE, ("rank", "Its rank, 1 the best."), *_ENDS),
+    Kind.PARTIAL: (_ONE, ("left_out", "How many items it leaves out."), *_ENDS),
+    Kind.PART: (_ONE, ("of", "Of how many.")),
+    Kind.ESTIMATE: (_ONE, *_ENDS),
+    Kind.FACT: (_ONE, *_ENDS),
+}
+
+
+def parts_of(kind: Kind) -> Sequence[tuple[str, str]]:
+    """The columns of single values that a column of a kind becomes: suffix of the name, and meaning."""
+    return _PARTS.get(kind, (_ONE,))
+
+
+def in_parts(value: Value, kind: Kind) -> tuple[str | float | None, ...]:
+    """A value by these columns."""
+    if isinstance(value, Fact) and kind is Kind.FACT:
+        if isinstance(value.value, tuple):
+            return None, *value.value
+        if isinstance(value.value, Estimate):
+            return in_parts(value.value, Kind.ESTIMATE)
+        return in_parts(value.value, value.kind)[0], None, None
+    match value:
+        case Ranked():
+            found: tuple[str | float | None, ...] = (value.value, value.rank, *(value.ends or ()))
+        case Partial():
+            found = (value.value, value.left_out, *(value.ends or ()))
+        case PartOf():
+            found = (value.value, value.whole)
+        case Estimate():
+            found = (value.value, *(value.ends or ()))
+        case tuple():
+            found = value
+        case str() | int() | float() | None:
+            found = (value,)
+        case _:
+            raise EngineBug(f"a {kind} of a table is {value!r}")
+    return (*found, *[None] * (len(parts_of(kind)) - len(found)))
 
 
 Row = Sequence[Value]
@@ -208,7 +272,14 @@ class Table:
         ]
 
     def with_tabs(self) -> str:
-        return "\n".join("\t".join(row) for row in (self.titles, *self.texts()))
+        """For a spreadsheet: each number in a cell of its own, also the ends of an interval."""
+        made: list[list[str]] = []
+        for place, column in enumerate(self.columns):
+            rows = [column.cells(row[place]) for row in self.rows]
+            for (suffix, _), *cells in zip(parts_of(column.kind), *rows, strict=True):
+                if not suffix or any(cells):
+                    made.append([f"{column.title} {words(suffix)}".strip(), *cells])
+        return "\n".join("\t".join(line) for line in zip(*made, strict=True))
 
 
 class Tone(StrEnum):

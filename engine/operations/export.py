@@ -74,6 +74,9 @@ def _pairs(results: RunResults, dataset: Dataset, criterion: str, _stale: bool) 
 
 
 def _log(results: RunResults, dataset: Dataset, _criterion: str, with_stale: bool) -> MadeForTool:
+    if results.whole is not None:
+        problem = Hint(Given("accepted"), ": a log of inspect_ai counts what is left out as wrong.")
+        raise SetupError(problem, "Export the log without it.")
     made = other_tools.inspect_log(results, dataset, with_stale)
     return MadeForTool("Log", lambda path: write_json(path, made))
 

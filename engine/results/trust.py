@@ -117,7 +117,7 @@ def kept_trust(results: RunResults) -> KeptTrust:
     run = results.run
     kept: KeptTrust | None = record_or(run.manifest.get(TRUST), KeptTrust, None)
     if kept is None:
-        raise SetupError(f"Which labels of {run.title} may stand is not known.", Hint(Step.TRUST))
+        raise SetupError(f"Which labels of {run.called} may stand is not known.", Hint(Step.TRUST))
     if kept.calibration != (results.calibration and results.calibration.hash):
         raise SetupError(
             f"{run.title} is calibrated otherwise than when it was found which of its labels may stand.",

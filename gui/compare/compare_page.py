@@ -1,5 +1,6 @@
 """The page Compare: systems side by side against the same human labels, juries, the way to Review."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from gui.widgets.notice import Notice
 from gui.workspace.open_run import run_mark
 from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
-from gui.workspace.task_panel import TaskDialog, TaskPanel
+from gui.workspace.task_panel import TaskDialog, TaskPanel, tell_written
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -188,7 +189,7 @@ class ComparePage(Page):
             in_use = self.workspace.files_in_use(self)
             job = compare_jobs.save_comparison(path, self.compared, in_use, self.view.slices.sliced)
             task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
-            task.finished.connect(lambda path: self.workspace.note.emit(f"Comparison saved: {path}"))
+            task.finished.connect(partial(tell_written, self.workspace))
             task.failed.connect(self.notice.show_error)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

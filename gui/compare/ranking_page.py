@@ -375,8 +375,11 @@ class RankingPage(Page):
             self.workspace.columns_wanted.emit(request)
 
     def _ask_where_to_save(self) -> None:
-        state = self.workspace.state
-        path = ask_target(self, "Save ranking", state.export_folder() / "ranking.json", "JSON (*.json)")
+        if self.ranked is None:
+            return
+        request, state = self.ranked.request, self.workspace.state
+        of = request.results.run.stem if request.results is not None else request.dataset.path.stem
+        path = ask_target(self, "Save ranking", state.export_folder() / f"{of}-ranking.json", "JSON (*.json)")
         if path is not None:
             state.keep_export_folder(path.parent)
             self.save(path)

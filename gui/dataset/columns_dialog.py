@@ -211,10 +211,11 @@ class LabelFields(QtWidgets.QWidget):
         said: dict[str, str | None] = {**meant, **self._chosen}
         take_out(self._grid, self._lines)
         self.boxes, self._lines = {}, []
-        if scale := _scale_of(values):
-            values = {value: values[value] for value in scale}
-            self._ask_direction(scale)
-        for row, (value, count) in enumerate(values.items(), start=1):
+        ordered = sorted(values, key=_by_size)
+        if len(ordered) > 2 and not any(_by_size(value)[0] for value in ordered):
+            self._ask_direction(ordered)
+        for row, value in enumerate(ordered, start=1):
+            count = values[value]
             box = ComboBox()
             name(box, f"What the label {one_line(value)} means")
             box.offer([(_UNKNOWN, None), *MEANINGS], said.get(value, value))
@@ -257,13 +258,12 @@ class LabelFields(QtWidgets.QWidget):
         self.changed.emit()
 
 
-def _scale_of(values: Mapping[str, int]) -> list[str]:
-    """The values in order where they are the numbers of a scale; nothing for others."""
+def _by_size(value: str) -> tuple[bool, float, str]:
+    """Numbers by their size; after these the words."""
     try:
-        numbers = {value: float(value) for value in values}
+        return False, float(value), ""
     except ValueError:
-        return []
-    return sorted(numbers, key=numbers.__getitem__) if len(numbers) > 2 else []
+        return True, 0.0, value.casefold()
 
 
 _REST_MS = 200  # of no change before the rows are read again

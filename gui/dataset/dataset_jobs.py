@@ -1,5 +1,7 @@
 """Jobs on datasets: a foreign file's columns, which items a table shows, numbers, pairs out of outputs."""
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,6 +152,18 @@ def order(control: JobControl, dataset: "Dataset", wanted: ItemQuery) -> "Rows":
         rows = rows_of(dataset, rows, wanted.part)
     control.cancel.raise_if_requested()
     return sorted_rows(dataset, rows, wanted.column, wanted.descending) if wanted.column else rows
+
+
+@job
+def with_tabs(control: JobControl, dataset: "Dataset", rows: Sequence[int], columns: Sequence[str]) -> str:
+    """Cells for a spreadsheet; one of several lines is in quotes."""
+    text = io.StringIO()
+    writer = csv.writer(text, csv.excel_tab, lineterminator="\n")
+    texts = [dataset.texts(column) for column in columns]
+    for row in rows:
+        control.cancel.raise_if_requested()
+        writer.writerow([each[row].as_py() for each in texts])
+    return text.getvalue()
 
 
 @job

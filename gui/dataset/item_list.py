@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QActionGroup, QColor, QGuiApplication, QKeySequence
+from PySide6.QtGui import QActionGroup, QColor, QGuiApplication
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QPushButton, QStackedWidget, QTableView, QWidget
 
 from engine.core.errors import EngineError
@@ -19,7 +19,7 @@ from engine.core.items import HUMAN_LABELS, written_label
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import ItemQuery
 from gui.widgets.action_table import of_page
-from gui.widgets.actions import MenuButton, add_entry, add_key, timer
+from gui.widgets.actions import MenuButton, add_entry, timer
 from gui.widgets.fields import SearchField
 from gui.widgets.foreign_text import one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
@@ -71,6 +71,7 @@ class ItemTableModel(HeadedModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__([column.head for column in TEXT_COLUMNS], parent)
         self.columns: tuple[DatasetColumn, ...] = TEXT_COLUMNS
+        self.longest_id = 0  # characters
         self._cells: list[Any] = []
         self._rows: Rows | None = None
         self._count = 0
@@ -90,6 +91,7 @@ class ItemTableModel(HeadedModel):
             self._heads = [column.head for column in self.columns]
             self._cells = [dataset.texts(column.source) for column in self.columns]
             self._rows, self._count = None, len(dataset)
+            self.longest_id = int(dataset.lengths("id").max(initial=0))
 
     def show_rows(self, rows: "Rows | None") -> None:
         """Show these items of the same dataset, in this order; None: all, as in the file."""
@@ -150,7 +152,8 @@ def column_named(columns: Sequence[DatasetColumn], source: str) -> int | None:
 
 
 NEVER_HIDDEN = "id"
-_WIDTHS = {"id": 7.0, "instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean characters
+_WIDTHS = {"instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean characters
+_LONGEST_ID, _BESIDE_ID = 36, 3  # that of a UUID; in mean characters
 _ROOM_FOR_MARKS = 6  # characters beside the title of a label's column: its coloured mark, the sort arrow
 _LONGEST_LABEL = len("both good")
 _NARROWEST, _WIDEST = 3.0, 400.0
@@ -225,6 +228,8 @@ class ItemColumns(QObject):
 
     def _letters(self, column: DatasetColumn) -> float:
         default = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
+        if column.source == NEVER_HIDDEN:
+            default = min(self._table.longest_id, _LONGEST_ID) + _BESIDE_ID
         return self._widths.get(column.source, default)
 
     def _letter(self) -> int:
@@ -308,7 +313,7 @@ def _plain(title: str) -> str:
     return short.replace("&", "&&")
 
 
-_JUDGE, _PROMPT = of_page("Dataset", "judge_selected"), of_page("Dataset", "prompt")
+_JUDGE, _PROMPT, _COPY = (of_page("Dataset", each) for each in ("judge_selected", "prompt", "copy"))
 
 
 class SelectedItems(QPushButton):
@@ -316,6 +321,7 @@ class SelectedItems(QPushButton):
 
     judge_wanted = Signal(object)  # the rows of the items in the dataset, in its order
     prompt_wanted = Signal()  # for the item of the current row
+    copy_wanted = Signal()
 
     def __init__(self, view: QTableView, table: ItemTableModel) -> None:
         super().__init__()
@@ -326,6 +332,9 @@ class SelectedItems(QPushButton):
         self._judge.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         text = f"Prompt… ({_PROMPT.keys})"
         self._prompt = add_entry(self.context_menu, text, self.prompt_wanted.emit)
+        self._copy = add_entry(self.context_menu, "Copy", self.copy_wanted.emit, _COPY.sequences)
+        self._copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        view.addAction(self._copy)
         self.clicked.connect(lambda: self.judge_wanted.emit(self.rows))
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         opened = self.context_menu.popup
@@ -342,6 +351,11 @@ class SelectedItems(QPushButton):
         """The rows of the selected items in the dataset, in its order."""
         return sorted(map(self._table.item_at, self._places()))
 
+    @property
+    def listed_rows(self) -> list[int]:
+        """The same, in the order of the table."""
+        return list(map(self._table.item_at, sorted(self._places())))
+
     def _places(self) -> set[int]:
         """The selected rows of the table: by ranges, for all of 100,000 items may be selected."""
         selection = self._view.selectionModel().selection()
@@ -354,6 +368,7 @@ class SelectedItems(QPushButton):
         self._judge.setText(text)
         self._judge.setEnabled(count > 0)
         self._prompt.setEnabled(count > 0)
+        self._copy.setEnabled(count > 0)
         self.setText(text)
         name(self, text, f"Choose a model for only the selected items ({_JUDGE.keys})")
         if self.isHidden() and count > 1:
@@ -403,7 +418,10 @@ class ItemList(QWidget):
         self.chooser.sort_wanted.connect(self._sort)
         self.chooser.shown_changed.connect(self._pause.start)
         self.slices.changed.connect(self._ask)
-        add_key(self.view, QKeySequence.StandardKey.Copy, self._copy_cell)
+        self._copying = TaskPanel(
+            workspace.threads, ThreadName.FILES, self, QGuiApplication.clipboard().setText
+        )
+        self.selected.copy_wanted.connect(self._copy_rows)
         self.restyle()
 
     def show_dataset(self, dataset: "Dataset") -> None:
@@ -538,7 +556,11 @@ class ItemList(QWidget):
             self._item = self.table.item_at(now.row())
             self.item_chosen.emit(self._item)
 
-    def _copy_cell(self) -> None:
-        index = self.view.currentIndex()
-        if index.isValid():
-            QGuiApplication.clipboard().setText(self.table.text(index))
+    def _copy_rows(self) -> None:
+        if self._dataset is not None:
+            shown = [each.source for each in self.table.columns if self._columns.is_shown(each)]
+            rows = self.selected.listed_rows
+            self._copying.start(dataset_jobs.with_tabs(self._dataset, rows, shown))
+
+    def _take_copy(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)

@@ -19,12 +19,12 @@ from engine.settings.run_lists import of_what
 from gui.results import export_jobs
 from gui.results.export_jobs import Exported, Form, Written, look_at_target
 from gui.widgets import labels
-from gui.widgets.files import ask_folder, ask_target, open_file, show_folder
+from gui.widgets.files import ask_folder, ask_target
 from gui.widgets.foreign_text import plain_label, set_tip
 from gui.widgets.labels import STRETCH, DownScroll, in_column, in_row, label, name, set_role
-from gui.widgets.notice import IN_THE_WINDOW, Message, problem_of
+from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.workspace.figures import DRAWING
-from gui.workspace.task_panel import TaskPanel
+from gui.workspace.task_panel import TaskPanel, tell_written
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
@@ -298,15 +298,4 @@ class Exporter(QObject):
         return False
 
     def _tell(self, written: Written) -> None:
-        path, steps = written.path, {}
-        if not path.is_dir():
-            steps["Open"] = partial(self._show, open_file, path)
-        steps["Show in folder"] = partial(self._show, show_folder, path if path.is_dir() else path.parent)
-        self._workspace.notice.emit(Message(written.text, role=written.role, steps=steps, about=path))
-
-    def _show(self, show: Callable[[Path], bool], path: Path) -> None:
-        try:
-            if not show(path):
-                self._workspace.note.emit(f"No program opens it here: {path}")
-        except SetupError as error:
-            self._workspace.problem.emit(error)
+        tell_written(self._workspace, written.path, written.text, written.role)

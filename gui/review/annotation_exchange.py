@@ -168,7 +168,7 @@ class AnnotationExchange(QObject):
         stem = _NOT_IN_NAMES.sub("-", annotators[0]).strip("-") if annotators else "all"
         who = file_stem(stem, _LONGEST_STEM) or "labels"
         folder = space.state.export_folder(run.identity.dataset_path.parent)
-        path = ask_target(self._window, title, folder / f"{run.stem}-{who}.json", _KIND)
+        path = ask_target(self._window, title, folder / f"{run.stem}-annotations-{who}.json", _KIND)
         if path is None:
             return
         waiting = "\nYour latest annotations are not in the run store yet." if space.words.count else ""

@@ -72,7 +72,7 @@ PAGES: Mapping[str, Sequence[Action]] = {
         ),
         Action("judge_selected", "Judge only the selected items (also: right click)", "Ctrl+J"),
         Action("prompt", "The exact prompt of the item for the model chosen on the Judge page", "P"),
-        Action("", "Copy the text of the cell", "Ctrl+C"),
+        Action("copy", "Copy the selected rows", "Ctrl+C"),
         Action("", "Change which columns of a file are used", "Alt+C"),
     ),
     "Judge": (

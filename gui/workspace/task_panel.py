@@ -1,20 +1,21 @@
 """A job as a page or a dialog shows it. Each kind has one panel, which does the newest job alone."""
 
 from collections.abc import Callable, Hashable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.events import MeasureProgress, Preparing
 from engine.core.tables import Sheet
 from gui.widgets.actions import BusyLine
+from gui.widgets.files import open_file, show_folder
 from gui.widgets.foreign_text import plain_label
 from gui.widgets.labels import STRETCH, in_column, make_room, scrolling, show_text
-from gui.widgets.notice import Notice
+from gui.widgets.notice import Message, Notice
 from gui.widgets.text_views import SheetView
 from gui.workspace import threads as workers
 from gui.workspace.threads import AtWork, EngineThreads, Failures, Hear, Job, LatestTask, Task, ThreadName
@@ -93,9 +94,25 @@ def write_file(
 ) -> Task:
     """Write a file that the user asked for, to its end also where the window closes; `kind`: of failures."""
     task = workspace.threads.start(thread_name, job, must_end=True)
-    task.finished.connect(lambda written: workspace.note.emit(f"Written: {written}"))
+    task.finished.connect(lambda written: tell_written(workspace, written))
     workspace.failures.follow(task, kind)
     return task
+
+
+def tell_written(workspace: Workspace, path: Path, text: str = "", role: str = "done") -> None:
+    """Say that a file or folder is written, and offer it; `text`: in place of its name."""
+
+    def show(shown: Callable[[Path], bool], what: Path) -> None:
+        try:
+            if not shown(what):
+                workspace.note.emit(f"No program opens it here: {what}")
+        except SetupError as error:
+            workspace.problem.emit(error)
+
+    steps = {} if path.is_dir() else {"Open": partial(show, open_file, path)}
+    steps["Show in folder"] = partial(show, show_folder, path if path.is_dir() else path.parent)
+    said = Message(text or f"Written: {path.name}", role=role, steps=steps, about=path)
+    workspace.notice.emit(said)
 
 
 class TaskDialog(QDialog):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import tiebreak
+from engine.api.refused import TiebreakNotice
 from engine.data.submission import read_submission
 from tests.commands import printed, refusal
 from tests.judged import RATHER_A, SURE_A, A, B, dataset, stored_run
@@ -47,7 +49,7 @@ def test_an_export_holds_what_may_stand_and_says_by_what(gold: Path, tmp_path: P
 
 
 def test_a_log_in_which_they_would_count_as_wrong_is_refused(gold: Path, tmp_path: Path) -> None:
-    words = ("--accepted", "--for", "inspect", "--out", tmp_path / "x.json")
+    words = ("--accepted", "--for", "inspect", "--dataset", gold, "--out", tmp_path / "x.json")
     refused = refusal(*with_store(gold, "runs", "export", 1, *words))
     assert "a log of inspect_ai counts what is left out as wrong" in refused
     assert not (tmp_path / "x.json").exists()
@@ -57,7 +59,7 @@ def test_a_run_without_thresholds_has_no_accepted_labels(tmp_path: Path) -> None
     stored_run(tmp_path, dataset({"safety": [A]}), {"safety": [SURE_A]})
     words = ("runs", "export", 1, "--accepted", "--out", tmp_path / "x.tsv")
     refused = refusal(*words, "--store", tmp_path / "runs.sqlite")
-    assert "Which labels of Run 1 may stand is not known." in refused
+    assert "Which labels of run 1 may stand is not known." in refused
     assert not (tmp_path / "x.tsv").exists()
 
 
@@ -76,3 +78,13 @@ def test_trust_writes_its_figure_and_its_methods(gold: Path, tmp_path: Path) -> 
     assert "Figure: " in said
     assert r"\cite{jung2024trust}" in (tmp_path / "m.tex").read_text("utf-8")
     assert "wiens2005fallback" in (tmp_path / "m.bib").read_text("utf-8")
+
+
+@pytest.mark.filterwarnings("ignore:Only labels that may stand")
+def test_a_notebook_writes_what_may_stand(gold: Path, tmp_path: Path) -> None:
+    run = tiebreak.Run(1, gold.with_name("runs.sqlite"))
+    with pytest.warns(TiebreakNotice, match="30 labels are left out"):
+        out = run.submission(tmp_path / "out.tsv", accepted=True)
+    labels = [row.predictions["safety"].preference for row in read_submission(out).rows]
+    assert labels == [A] * 30 + [None] * 30
+    assert all(row.predictions["safety"].preference for row in read_submission(run.submission(out)).rows)

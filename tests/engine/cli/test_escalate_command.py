@@ -123,7 +123,7 @@ def test_below_may_be_by_criterion_and_only_some_criteria_be_put_together(
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        ([], "Which labels of Run 1 may stand is not known"),
+        ([], "Which labels of run 1 may stand is not known"),
         (["--below", "0"], "All labels of run 1 may stand"),
         (["--below", "much"], "--below is 'much'"),
         (["--below", "safety=.8"], "--below is 'safety=.8'"),

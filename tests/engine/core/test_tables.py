@@ -104,6 +104,27 @@ def test_a_table_writes_its_rows_by_their_columns() -> None:
     assert table.texts() == [["safety", "50.0 %"], ["mean", "-"]]
 
 
+def test_in_a_spreadsheet_each_number_has_a_cell_of_its_own() -> None:
+    kinds = (Kind.NAME, Kind.COUNT, Kind.ESTIMATE, Kind.RANKED, Kind.FACT)
+    rows: list[list[Value]] = [
+        ["safety", 1200, Estimate(0.5, (0.25, 0.75)), Ranked(7.5), Fact(Kind.SHARE, 0.125)],
+        ["mean", None, Estimate(-0.1), Ranked(8.25, 1.0), Fact(Kind.FLAG, True)],
+    ]
+    lines = Table([column(kind, kind.value) for kind in kinds], rows).with_tabs().split("\n")
+    assert lines[0].split("\t") == [
+        "title",
+        "title",
+        "title",
+        "title low",
+        "title high",
+        "title",
+        "title rank",
+        "title",
+    ]
+    assert lines[1].split("\t") == ["safety", "1200", "50.0", "25.0", "75.0", "7.5", "", "12.5"]
+    assert lines[2].split("\t") == ["mean", "", "-10.0", "", "", "8.25", "1", "yes"]
+
+
 @pytest.mark.parametrize(("keys", "row"), [("ab", ["x"]), ("ab", ["x", 1, 2]), ("aa", ["x", 1])])
 def test_a_table_that_does_not_fit_its_columns_is_a_fault_of_ours(keys: str, row: list[Value]) -> None:
     with pytest.raises(EngineBug):

@@ -69,7 +69,7 @@ def rows_of(table: QAbstractItemModel) -> list[list[str]]:
 
 
 def cells(table: TableModel) -> list[list[str]]:
-    return [line.split("\t") for line in table.as_text().splitlines()]
+    return [table.table.titles, *table.table.texts()]
 
 
 CANDIDATES = ("great", "fair", "poor")

@@ -63,7 +63,7 @@ def test_a_run_and_a_submission_are_ranked_and_saved_never_over_what_was_compare
     assert second.startswith("worse.tsv: submission")
     assert "The best of 2 systems is selected on these items" in both.view._notes["measures"].text()
     path = tmp_path / "comparison.json"
-    with qtbot.waitSignal(both.workspace.note):
+    with qtbot.waitSignal(both.workspace.notice):
         both.save(path)
     saved = json.loads(path.read_text("utf-8"))
     assert saved["systems"] == ["run 1", "worse.tsv"]

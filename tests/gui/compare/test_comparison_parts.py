@@ -80,7 +80,7 @@ def test_all_systems_stand_on_each_slice_and_saved(qtbot: QtBot, both: ComparePa
     assert "Many slices mean multiple comparisons" in tab.what.text()
     assert tab.title.text().startswith("By which response is longer: accuracy in percent")
     path = tmp_path / "comparison.json"
-    with qtbot.waitSignal(both.workspace.note):
+    with qtbot.waitSignal(both.workspace.notice):
         both.save(path)
     saved = json.loads(path.read_text("utf-8"))
     assert set(saved["slices"]) == set(saved["wins"][0]) == {"run 1", "worse.tsv"}
@@ -182,7 +182,7 @@ def test_two_runs_rank_as_the_command_does(qtbot: QtBot, workspace: Workspace, t
     assert tab_is_there(page)
     (places,) = page.view.rankings.tables  # no pair is swapped: both say the same
     assert [row[0] for row in cells(places)[1:]] == ["great", "fair", "poor"]
-    with qtbot.waitSignal(workspace.note):
+    with qtbot.waitSignal(workspace.notice):
         page.save(tmp_path / "window.json")
     words = [*map(str, page.choosing.systems.runs), "--gold", comparisons, "--store", workspace.store_path]
     assert give("compare", *words, "--json", tmp_path / "command.json") == 0

@@ -270,12 +270,12 @@ def test_it_is_saved_as_json_and_its_picture_saved_copied_and_drawn_in_the_colou
     qtbot: QtBot, qapp: QApplication, by_annotators: RankingPage, tmp_path: Path
 ) -> None:
     page = by_annotators
-    with qtbot.waitSignal(page.workspace.note):
+    with qtbot.waitSignal(page.workspace.notice):
         page.save(tmp_path / "ranking.json")
     saved = json.loads((tmp_path / "ranking.json").read_text("utf-8"))
     assert [each["name"] for each in saved["candidates"]] == order(page)
     assert saved["ranked"] == "contests.jsonl by human labels, overall quality"
-    with qtbot.waitSignal(page.workspace.note):
+    with qtbot.waitSignal(page.workspace.notice):
         page.picture.files.save("ranking", tmp_path / "ranking.svg")
     assert (tmp_path / "ranking.svg").read_bytes().startswith(b"<?xml")
     with qtbot.waitSignal(page.workspace.note):
@@ -318,7 +318,7 @@ def test_labels_of_a_random_sample_correct_the_ranking(
     assert (wanted.args[0].order, wanted.args[0].filters.criterion) == (ListOrder.RANDOM, OVERALL)
     label(qtbot, page, system, 30, Origin.RANDOM)
     assert "Corrected by human labels" in shown_text(page.sheet)
-    with qtbot.waitSignal(page.workspace.note):
+    with qtbot.waitSignal(page.workspace.notice):
         page.save(tmp_path / "ranking.json")
     saved = json.loads((tmp_path / "ranking.json").read_text("utf-8"))
     assert saved["by_labels"]["labelled"] == 30

@@ -148,7 +148,7 @@ def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_
     assert "Doubling the labels of each criterion from 12 to 24" in shown_text(section)
     assert [section.tables[0].index(row, 0).data() for row in range(2)] == ["12", "24"]
     assert panel.picture.view.accessibleName().startswith("Log-loss and accuracy")
-    with qtbot.waitSignal(opened.workspace.note):
+    with qtbot.waitSignal(opened.workspace.notice):
         panel.picture.files.save("learning", tmp_path / "curve.svg")
     assert (tmp_path / "curve.svg").read_bytes().startswith(b"<?xml")
     with qtbot.waitSignal(opened.workspace.note):

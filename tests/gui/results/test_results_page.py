@@ -268,7 +268,7 @@ def test_people_among_themselves_stand_beside_the_judge_at_once_also_without_hum
     say("1", "W" * 255, Preference.B)
     measured(qtbot, opened)
     shown = table_of(opened, "people")
-    assert shown.as_text().split("\n")[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
+    assert shown.as_text().split("\n")[1] == "safety\t2\t1\t0.0\t0\t0"
     view = next(each for each in opened.findChildren(QTableView) if each.model() is shown)
     with qtbot.waitSignal(space.listing_wanted) as wanted:
         view.setFocus()
