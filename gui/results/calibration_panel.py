@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from engine.core.formatting import visible
 from gui.results import fit_jobs
@@ -128,6 +128,15 @@ _APPLIED = "Applied, {}: {run} uses it now."
 _KIND = "Calibrations (*.json)"
 
 
+def show_proposal(line: QLabel, button: QPushButton, source: str, run: str, applied: bool) -> None:
+    """Say what is proposed for a run; the button that applies it names the run, and goes once it is done."""
+    line.setText(visible((_APPLIED if applied else _PROPOSED).format(source, run=run)))
+    labels.set_role(line, "good" if applied else "warning")
+    button.setText(f"Appl&y to {run}")
+    labels.name(button, f"Apply what is proposed to {run}")
+    button.setVisible(not applied)
+
+
 class CalibrationPanel(QWidget):
     """Proposes a calibration; the run changes only when it is applied."""
 
@@ -245,14 +254,10 @@ class CalibrationPanel(QWidget):
         self._proposed.setVisible(proposal is not None)
         if proposal is None:
             return
-        applied = self._is_applied
         run = self._results.run.in_short if self._results else "the run"
-        said = (_APPLIED if applied else _PROPOSED).format(proposal.source, run=run)
-        self._source.setText(visible(said))
-        self.apply_button.setText(f"Appl&y to {run}")
-        labels.name(self.apply_button, f"Apply the calibration to {run}")
-        labels.set_role(self._source, "good" if applied and not proposal.one_label else "warning")
-        self.apply_button.setVisible(not applied)
+        show_proposal(self._source, self.apply_button, proposal.source, run, self._is_applied)
+        if proposal.one_label:
+            labels.set_role(self._source, "warning")
         self.sheet.show_sheet(proposal.sheet)
         self._fold.setVisible(proposal.fitted is not None)
         if proposal.fitted is not None:

@@ -13,7 +13,7 @@ from engine.core.formatting import SLICES_NOTE, clipped, visible
 from engine.core.tables import Estimate
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import set_tip
-from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row
+from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, label
 from gui.widgets.theme import colours
 from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
 from gui.widgets.views import measure_view
@@ -214,7 +214,7 @@ class SlicesPanel(QWidget):
         self._measuring = TaskPanel(
             workspace.threads, ThreadName.MEASURE, self, self.show_slices, failed=workspace.failures
         )
-        self.title, self.what = title, hint("")
+        self.title, self.what, self.note = title, label(""), hint("")
         self.table, self.below = table, TableModel(self)
         self.view = measure_view(self.table, said.table)
         self.below_view = measure_view(self.below, said.below)
@@ -224,7 +224,7 @@ class SlicesPanel(QWidget):
         self._delegate = _DrawnDelegate(self.view)
         explained = [hint(said.explained)] if said.explained else []
         self._below = framed(heading(said.heading), *explained, self.below_view)
-        above = framed(head, self.what, self.view)
+        above = framed(head, self.what, self.view, self.note)
         in_column(above, self._below, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
         self.setProperty("role", "content")
         self.show_slices(None)
@@ -241,7 +241,8 @@ class SlicesPanel(QWidget):
         if sliced is not None and sliced is self.sliced:
             return  # who has chosen a row keeps it
         self.sliced = sliced
-        self.view.setVisible(sliced is not None)
+        for part in (self.view, self.note):
+            part.setVisible(sliced is not None)
         self._below.setVisible(sliced is not None and sliced.below is not None)
         if sliced is None:
             self.title.setText("By slice")
@@ -250,7 +251,8 @@ class SlicesPanel(QWidget):
             self.below.clear()
             return
         self.title.setText(visible(f"By {sliced.division.words}{self._said.in_title}"))
-        self.what.setText(visible(" ".join([_HOW, SLICES_NOTE, *sliced.said])))
+        self.what.setText(visible(sliced.in_short))
+        self.note.setText(visible(" ".join([_HOW, SLICES_NOTE, *sliced.said])))
         self.table.show_table(sliced.table)
         for place, column in enumerate(sliced.table.columns):
             delegate = self._delegate if column.key == DRAWN else self.view.itemDelegate()
