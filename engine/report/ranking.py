@@ -88,7 +88,7 @@ def ranking_sheet(
     """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by annotators.
     `until`: what a run was to answer before it stopped; `remark`: what its stopping does to other numbers.
     """
-    by_labels = corrected and corrected_in_short(corrected, word)
+    by_labels = None if corrected is None else corrected_in_short(corrected, word)
     caveats = [*([remark] if remark else ()), *ranking.caveats]
     sections = [_in_short(ranking, caveats, by_labels)]
     sections += [until_section(until)] if until is not None else []

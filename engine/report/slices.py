@@ -89,11 +89,12 @@ def compared_slices_in_short(matched: Sequence[Matched], measured: Sequence[Slic
     leads = [
         (known.over, _name(found))
         for found in (measured[0].slices[place] for place in enough)
-        if (known := lead(*matched, found.part)) and known.over
+        if (known := lead(matched[0], matched[1], found.part)) and known.over
     ]
     clear = [(over.mean > 0, name) for over, name in leads if over.p_value * len(leads) < SIGNIFICANT]
     ahead = [[name for is_first, name in clear if is_first is first] for first in (True, False)]
-    said = [f"{who} is better on {listed(on)}" for who, on in zip(names, ahead, strict=True) if on]
+    named = [listed(on, shown=lambda name: f"“{name}”") for on in ahead]
+    said = [f"{who} is better on {on}" for who, on in zip(names, named, strict=True) if on]
     return f"{'; '.join(said) or 'On no slice is either significantly better: choose by all items'}."
 
 

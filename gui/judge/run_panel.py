@@ -434,12 +434,15 @@ def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) ->
         return f"The run could not continue: {problem} {kept} and saved." if kept else problem
     if how is None or progress is None:
         return "The run was stopped before it began."
+    left = f"{how.open:,} of {counted(how.asked, 'answer is', 'answers are')} open" if how.open else ""
     if how.stopped:
-        return f"Run {how.run_id} was stopped: {kept} and saved. Resume continues from there."
+        saved = f"{kept} and saved{f'; {left}' if left else ''}"
+        return f"Run {how.run_id} was stopped: {saved}. Resume continues from there."
     judgments = counted(progress.unscored, "judgment", "judgments")
     unscored = f", {judgments} unscored" if progress.unscored else ""
     if progress.judged < progress.items:
-        why = "everything is resolved" if how.clear else "no remaining item could resolve more"
+        why = f"{left}, and no remaining item could resolve more" if left else "everything is resolved"
         seen = f"Run {how.run_id} stopped early: {why}: {kept}{unscored}"
         return f"{seen}, in {clock(progress.elapsed)}. Run it to the end to judge the rest."
-    return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}."
+    why = f" {left}: no item is left that could resolve more." if left else ""
+    return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}.{why}"

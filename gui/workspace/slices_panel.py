@@ -77,7 +77,8 @@ class SliceChoice(QWidget):
         kept = self.part.key if self.part is not None else None
         by = self.by.currentData() or ""
         self._dataset, self._gold = dataset, gold
-        self.setEnabled(dataset is not None)
+        for part in (self, self.by):
+            part.setEnabled(dataset is not None)
         self._dividing.drop()
         self._set(None, None)  # never the items of another dataset
         if dataset is None:
@@ -169,10 +170,10 @@ class SliceChoice(QWidget):
 
 _DRAWN_WIDTH = 130
 _NOTHING = (
-    "Choose above how the items are divided (“Items: all”): by a column of the dataset, lengths,"
-    " the script of the texts, the human label, the annotators' tags or random samples."
+    "Choose how the items are divided: by a column of the dataset, lengths, the script of the texts, the"
+    " human label, the annotators' tags or random samples."
 )
-_HOW = "Click a row or press Enter on it to list its items in Review."
+_HOW = "Double-click or press Enter on a row to list its items in Review."
 
 
 @dataclass(frozen=True)
@@ -190,9 +191,10 @@ class SliceWords:
 
 
 class SlicesPanel(QWidget):
-    """`divided`: the user chose by what. `listed`: Filters of a row's items, and the words for them."""
+    """The list by what the items are divided, and what is measured; the page shows that of the slices.
+    `listed`: Filters of a row's items, and the words for them.
+    """
 
-    divided = Signal()
     listed = Signal(object, str)
 
     def __init__(
@@ -209,7 +211,6 @@ class SlicesPanel(QWidget):
         super().__init__()
         self._said = said
         self.choice = SliceChoice(workspace, letters)
-        self.choice.by.activated.connect(self.divided)
         self.sliced: Sliced | None = None
         self._measuring = TaskPanel(
             workspace.threads, ThreadName.MEASURE, self, self.show_slices, failed=workspace.failures
@@ -219,12 +220,11 @@ class SlicesPanel(QWidget):
         self.view = measure_view(self.table, said.table)
         self.below_view = measure_view(self.below, said.below)
         for view in (self.view, self.below_view):
-            view.clicked.connect(self._want)
             view.activated.connect(self._want)
         self._delegate = _DrawnDelegate(self.view)
         explained = [hint(said.explained)] if said.explained else []
         self._below = framed(heading(said.heading), *explained, self.below_view)
-        above = framed(head, self.what, self.view, self.note)
+        above = framed(head, in_row(self.choice.by, STRETCH), self.what, self.view, self.note)
         in_column(above, self._below, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
         self.setProperty("role", "content")
         self.show_slices(None)
