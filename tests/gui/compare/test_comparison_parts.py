@@ -34,7 +34,7 @@ from tests.gui.compare.steps import (
     listed,
     run_of,
 )
-from tests.gui.steps import press
+from tests.gui.steps import double_click, press
 
 
 def at_rest(qtbot: QtBot, page: ComparePage) -> None:
@@ -78,7 +78,7 @@ def test_all_systems_stand_on_each_slice_and_saved(qtbot: QtBot, both: ComparePa
     weighed = {one.system.name: weigh_by_default(one, division) for one in matched}
     known = {name: found for name, found in weighed.items() if found is not None}
     assert shown(tab.below) == compared_win_table(measured[0], known).texts()
-    assert "Many slices mean multiple comparisons" in tab.what.text()
+    assert "Many slices mean multiple comparisons" in tab.note.text()
     assert tab.title.text().startswith("By which response is longer: accuracy in percent")
     path = tmp_path / "comparison.json"
     with qtbot.waitSignal(both.workspace.notice):
@@ -115,9 +115,7 @@ def lists_its_items(qtbot: QtBot, both: ComparePage, division: Slicing) -> None:
     view = both.view.slices.view
     place = view.model().index(1, 0)
     view.setCurrentIndex(place)
-    port, spot = view.viewport(), view.visualRect(place).center()
-    by_key, click = partial(press, view, Qt.Key.Key_Return), Qt.MouseButton.LeftButton
-    for ask in (by_key, partial(QTest.mouseClick, port, click, pos=spot)):
+    for ask in (partial(press, view, Qt.Key.Key_Return), partial(double_click, view, place)):
         with qtbot.waitSignal(both.workspace.listing_wanted) as wanted:
             ask()
         assert wanted.args[0].filters.ids == division.slices[1].known

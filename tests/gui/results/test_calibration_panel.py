@@ -48,6 +48,7 @@ from tests.gui.results.steps import (
     problem_after,
     table_of,
 )
+from tests.gui.steps import double_click
 
 
 def rows(panel: CalibrationPanel, key: str) -> int:
@@ -240,10 +241,9 @@ def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_repo
     place = opened.slices.table.index(1, 0)
     view.setFocus()
     view.setCurrentIndex(place)
-    port, spot = view.viewport(), view.visualRect(place).center()
     keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
     methods: list[Callable[[], object]] = [partial(QTest.keyClick, view, key) for key in keys]
-    methods.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
+    methods.append(partial(double_click, view, place))
     for ask in methods:
         with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
             ask()
