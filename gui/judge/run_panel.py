@@ -218,7 +218,6 @@ def _why(event: _Row, place: int) -> str:
 _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Judged before")
 _COLUMNS = 3
 _FEWEST_ROWS = 4
-_ID = 10  # characters of an id that are seen
 _CLEAR_SHOWN = 4  # of what is clear, the latest
 _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 
@@ -382,14 +381,8 @@ class RunPanel(QWidget):
         self.view.setIconSize(QSize(font.height(), font.height()))
         # No column narrower than its title and its texts; an id may be long and is cut.
         label = font.horizontalAdvance("both good") + font.height() + 12
-        ids, least = _ID * font.averageCharWidth(), {}
-        for column in range(self.table.columnCount()):
-            wanted = self.view.title_width(column)
-            if self.table.is_label(column):
-                least[column] = max(wanted, label)
-            else:
-                self.view.setColumnWidth(column, wanted if column else max(wanted, ids))
-        self.view.fill(least)
+        least = {column: self.view.title_width(column) for column in range(self.table.columnCount())}
+        self.view.fill({each: max(width, label * self.table.is_label(each)) for each, width in least.items()})
 
     def _figures_grid(self) -> QWidget:
         self._figures: dict[str, QLabel] = {}
