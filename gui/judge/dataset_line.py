@@ -8,12 +8,12 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import Setting
-from engine.core.formatting import clipped, counted, listed, short_name, visible, words
+from engine.core.formatting import clipped, counted, listed, visible, words
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED, ItemSample, StoppingRule
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox, SpinBox
-from gui.widgets.foreign_text import one_line, set_tip
+from gui.widgets.foreign_text import set_tip
 from gui.widgets.notice import FIELDS
 
 if TYPE_CHECKING:
@@ -181,7 +181,6 @@ _IDS_SHOWN, _IDS_IN_TIP = 3, 50
 
 class DatasetLine(QWidget):
     changed = Signal()
-    choice_wanted = Signal()  # of a dataset
     demo_wanted = Signal()
 
     def __init__(self) -> None:
@@ -197,14 +196,10 @@ class DatasetLine(QWidget):
         whole = "Judge all items, not only the chosen ones"
         every = labels.button("All items", lambda: self.set_items(None), whole)
         self._choice = labels.as_row((self._chosen, labels.STRETCH), (every, Qt.AlignmentFlag.AlignTop))
-        there = "Choose a dataset on the Dataset page"
-        choose = labels.button("Choose a dataset", self.choice_wanted.emit, there)
         demo = labels.button("Open the demo dataset", self.demo_wanted.emit)
-        self._reading = labels.hint("")
-        self._reading.hide()
-        none = labels.hint("No dataset is open. A run judges the items of a dataset.")
-        self._without = labels.as_column(none, labels.as_row(choose, demo, labels.STRETCH))
-        shown = (self._count, self.part, self._choice, self.until, self._reading, self._without)
+        none = labels.hint("No dataset is open: choose one at the head of the window.")
+        self._without = labels.as_column(none, labels.as_row(demo, labels.STRETCH))
+        shown = (self._count, self.part, self._choice, self.until, self._without)
         labels.in_column(labels.heading("Items"), *shown, on=self, spacing=6)
         self.show_dataset(None)
 
@@ -240,12 +235,10 @@ class DatasetLine(QWidget):
             self._count.setText(counted(len(dataset), "item", "items"))
         self.until.offer(dataset is not None and dataset.names_candidates)
         self._show_choice()
-        self._without.setVisible(not self._there and self._reading.isHidden())
+        self.show_reading(False)
 
-    def show_reading(self, file_name: str | None) -> None:
-        reading = f"Reading {one_line(short_name(file_name))} …" if file_name is not None else ""
-        labels.show_text(self._reading, reading)
-        self._without.setVisible(not self._there and file_name is None)
+    def show_reading(self, reading: bool) -> None:
+        self._without.setVisible(not self._there and not reading)
 
     def _show_choice(self) -> None:
         chosen, there = bool(self.ids), self._there

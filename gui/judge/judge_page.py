@@ -261,7 +261,6 @@ class JudgePage(Page):
         self.banner = ResumeBanner(self.workspace, self.control, self.setup)
         self.banner.resumed.connect(self.resume)
         self.dataset_line, space = DatasetLine(), self.workspace
-        self.dataset_line.choice_wanted.connect(lambda: space.page_wanted.emit(PageName.DATASET))
         self.dataset_line.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
         self.picker = ModelPicker(space)
         self.picker.doing.audit_wanted.connect(self.audit)
@@ -366,7 +365,7 @@ class JudgePage(Page):
     def _show_loading(self, loading: Loading | None) -> None:
         begins_or_ends = (loading is not None) != self._reading
         self._reading = loading is not None
-        self.dataset_line.show_reading(loading.path.name if loading else None)
+        self.dataset_line.show_reading(self._reading)
         if begins_or_ends:
             self._plan_soon()
 

@@ -180,7 +180,7 @@ class MenuButton(QtWidgets.QToolButton):
         self.setMenu(self._menu)
 
 
-_FEWEST, _MOST = 12, 60  # characters that are seen of it
+_FEWEST, _MOST = 8, 60  # characters that are seen of it
 
 
 class CurrentChoice(MenuButton):

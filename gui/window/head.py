@@ -145,7 +145,7 @@ class OfferedRun(QPushButton):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
-        self.clicked.connect(self._open)
+        self.clicked.connect(lambda: workspace.open_run(workspace.offered or 0))  # hidden without one
         workspace.offer_changed.connect(self._follow)
         workspace.runs_changed.connect(self._follow)
         self._follow()
@@ -159,12 +159,8 @@ class OfferedRun(QPushButton):
         set_tip(self, one_line(f"{run.title} {of_what(run)} has ended since.") if run is not None else "")
         self.setVisible(number is not None)
 
-    def _open(self) -> None:
-        if self._workspace.offered is not None:
-            self._workspace.open_run(self._workspace.offered)
 
-
-class Head(QWidget):
+class HeadLine(QWidget):
     """Dataset, run with its model, rubric, who labels."""
 
     left = Signal()  # the keys go back to the page
@@ -176,6 +172,7 @@ class Head(QWidget):
         self.offered, self.rubric, self.who = OfferedRun(workspace), rubric, who
         parts = (self.dataset, self.run, self.offered, rubric, who)
         in_row(*parts, STRETCH, on=self, margins=(16, 6, 16, 0), spacing=6)
+        self.setMinimumWidth(1)  # no name widens the window
 
     def take_keys(self) -> None:
         focus = QApplication.focusWidget()

@@ -41,7 +41,7 @@ from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
 from gui.window import dialogs
 from gui.window.frame import MainWindow, icon, window_icon
-from gui.window.head import DatasetChoice, Does, Head
+from gui.window.head import DatasetChoice, Does, HeadLine
 from gui.window.openers import DatasetOpener, SubmissionOpener
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.window.submission_jobs import Answered
@@ -84,7 +84,7 @@ class MainContent(QObject):
             self._places = self._make_places()
             self.diagnostics = dialogs.DiagnosticsCopier(space)
             does = self._actions()
-            self.head = Head(space, does, self.rubric, self.review.reviewer.who)
+            self.head = HeadLine(space, does, self.rubric, self.review.reviewer.who)
             self.menus = Menus(frame.menuBar(), {**does, "show_head": self.head.take_keys}, self.head.dataset)
             frame.setWindowIcon(window_icon())
             frame.fill(self.pages, self.head)

@@ -1,5 +1,5 @@
 """What all pages share: the dataset, the run that is looked at, and how to change them: by jobs, told by
-signals.
+signals. Long because dataset, run and annotations change together.
 """
 
 from collections.abc import Sequence
@@ -150,7 +150,10 @@ class Workspace(QObject):
             self._read(self.dataset.path, self.dataset.columns)
 
     def open_last(self, path: Path) -> None:
-        """Read the dataset of last time by the columns of last time, also where these are not remembered."""
+        """Read the dataset of last time by the columns of last time, also where these are not remembered; the
+        run of last time will lead.
+        """
+        self._run_leads = self.state.number("last/run", 0) > 0
         last = path.absolute() == Path(self.state.text("last/dataset"))
         self._read(path, ColumnMap.of_json(self.state.record(_COLUMNS)) if last else None)
 
@@ -202,20 +205,21 @@ class Workspace(QObject):
         self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
 
-    def is_of_dataset(self, run: StoredRun) -> bool:
-        """Whether a run is of the current dataset, by its file or by where its items were found."""
-        own = self.run.dataset if self.run is not None and self.run.id == run.id else None
-        return self._is_here(run, own) or self._here == Path()
-
-    def _is_here(self, run: StoredRun, items: "Dataset | None") -> bool:
-        return self._here in (run.identity.dataset_path.absolute(), items.path.absolute() if items else None)
+    def is_of_dataset(self, run: StoredRun, items: "Dataset | None" = None) -> bool:
+        """Whether a run is of the current dataset, its file or that of its `items`; where there is none, any
+        run is.
+        """
+        if items is None and self.run is not None and self.run.id == run.id:
+            items = self.run.dataset
+        files = (run.identity.dataset_path.absolute(), items.path.absolute() if items else None)
+        return self._here is None or self._here in files
 
     @property
     def _here(self) -> Path | None:
         """The file of the current dataset, or the one that is being read."""
         if self._loading.busy:
             return self._being_read[0].absolute()
-        return self.dataset.path.absolute() if self.dataset is not None else Path()
+        return self.dataset.path.absolute() if self.dataset is not None else None
 
     def _take_dataset(self, dataset: "Dataset") -> None:
         self.dataset_loading.emit(None)
@@ -247,7 +251,7 @@ class Workspace(QObject):
 
     def _seek_run(self) -> None:
         """Look at the run of the dataset that was looked at last, else at its newest."""
-        if not self._seeks_run or self.dataset is None:
+        if not self._seeks_run or self.dataset is None or self._run_leads:
             return
         self._seeks_run = False
         own = [run.id for run in self.runs if self.is_of_dataset(run) and not run.archived]
@@ -288,7 +292,7 @@ class Workspace(QObject):
 
     def open_last_run(self) -> None:
         last = self.state.number("last/run", 0)
-        if last and self.run is None and not self._opening.busy:
+        if last and self._run_leads and self.run is None and not self._opening.busy:
             self._open(last)
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
@@ -406,16 +410,18 @@ class Workspace(QObject):
     def _take_run(self, opened: OpenRun) -> None:
         self.failures.end(_OPENING)
         results, before = opened.results, self.run
-        if self._by_itself and before is not None and before.id != results.run.id and self._at_work:
-            self._wanted_run = before.id
+        shown = before.id if before is not None else None
+        if self._by_itself and shown != results.run.id and self._at_work:
+            self._wanted_run = shown
             self._offer(results.run.id)  # they began while it was read
             return
-        if not self._is_here(results.run, opened.dataset) and not self._follow_run(opened):
+        fits = self._here is not None and self.is_of_dataset(results.run, opened.dataset)
+        if not fits and not self._follow_run(opened):
             return
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # The user has said something since it was read.
             results = results.with_annotators(before.results.reviews, before.results.notes)
-        self.run = replace(opened, results=results)
+        self.run = replace(opened, results=results, whole=None)  # kept as the dataset alone
         if before is None or before.id != self.run.id:
             self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
@@ -430,7 +436,7 @@ class Workspace(QObject):
 
     def _follow_run(self, opened: OpenRun) -> bool:
         """Turn to the dataset of a run that was read; False where the dataset was wanted after it."""
-        if not self._run_leads and (self.dataset is not None or self._loading.busy):
+        if not self._run_leads and self._here is not None:
             if self.run is not None:
                 self._close_run()
             self._seeks_run = True
@@ -446,6 +452,8 @@ class Workspace(QObject):
         self._to_review = None
         if self.run is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_number("last/run", 0)
+            self._run_leads = False
+            self._follow_dataset()
         self.failures.fail(_OPENING, error)
 
     # What annotators say

@@ -89,7 +89,7 @@ def rank(annotator: Annotator, dataset: Path) -> None:
     annotator.hears("Run 2 is open")
     annotator.lead_to("Dataset: demo-candidates.tsv", "F7")
     annotator.lead_to("Run 2: demo-judge", "Tab")
-    annotator.lead_to("Save the ranking", "ctrl+6")
+    annotator.lead_to("Rank the candidates", "ctrl+6")
     annotator.reads("^In short$")
     assert annotator.tab_to("hazel").startswith("hazel, cell")
     annotator.lead_to("rowan, cell", "Down")

@@ -144,8 +144,8 @@ def test_candidates_are_judged_and_ranked(a_desk: Desk, tmp_path: Path, pictures
 
 def _judge_the_first(hands: Hands, home: Path, items: int) -> None:
     """Choose on the page Judge that only the first items are judged, and press Run."""
-    # Past Run, the queue and the part that scrolls to the items, and on to their number.
-    hands.keys(*["Tab"] * 4, "Down", "Tab")
+    # Past the head, Run, the queue and the part that scrolls to the items, and on to their number.
+    hands.keys(*["Tab"] * 8, "Down", "Tab")
     hands.desk.press("ctrl+a")
     hands.desk.type(str(items))
     hands.rest()

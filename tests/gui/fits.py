@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gui.widgets.actions import CurrentChoice
 from gui.widgets.foreign_text import OneLine
 from gui.widgets.labels import Painted
 
@@ -64,7 +65,8 @@ def _small_texts(widget: QWidget) -> Iterator[str]:
         needs.setHeight(widget.heightForWidth(widget.width()))
     if widget.height() < needs.height() - 1:
         yield f"{widget.height()} of {needs.height()} pixels high"
-    whole = isinstance(widget, QAbstractButton | QLabel) and not wraps and not isinstance(widget, OneLine)
+    elided = wraps or isinstance(widget, OneLine | CurrentChoice)
+    whole = isinstance(widget, QAbstractButton | QLabel) and not elided
     if whole and widget.width() < needs.width() - 1:
         yield f"{widget.width()} of {needs.width()} pixels wide"
 

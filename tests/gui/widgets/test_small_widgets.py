@@ -161,7 +161,7 @@ SHOWN = {
         "Choose the judged dataset for the human labels. If its texts were only saved in another"
         " format, export the run's submission on the Results page and compare that."
     ),
-    "submission calibrated": "Choose a run on the Results page.",
+    "submission calibrated": "Choose a run at the head of the window.",
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from engine.settings.run_lists import run_in_a_line
@@ -17,7 +17,7 @@ from gui.widgets.actions import CurrentChoice
 from gui.window.main_content import MainContent
 from gui.workspace.open_run import UnderWay
 from gui.workspace.state import PageName
-from tests.gui.steps import is_open, offered, open_dataset, open_run, whole_window
+from tests.gui.steps import dataset_of, is_open, offered, open_dataset, open_run, whole_window
 
 LONG = "L" * 240 + ".tsv"
 
@@ -48,7 +48,7 @@ def test_it_is_the_same_on_all_pages_and_its_parts_have_names(qtbot: QtBot, main
         assert named(main) == ["gold.tsv", "Run 1: demo-judge", "Rubric task", "You are Ada"]
     told = [part.accessibleName() for part in main.head.findChildren(CurrentChoice)]
     assert told == ["Dataset: gold.tsv", "Run 1: demo-judge", "Rubric task", "Annotator: You are Ada"]
-    assert str(main.workspace.dataset.path) in main.head.dataset.accessibleDescription()
+    assert str(dataset_of(main.workspace).path) in main.head.dataset.accessibleDescription()
     main.workspace.set_author("Bea & Bo")
     assert named(main)[-1] == "You are Bea & Bo"
 
@@ -66,12 +66,13 @@ def test_a_dataset_takes_its_run_along_and_a_run_its_dataset(
     space.judging_changed.emit()
     assert named(main)[1] == "Run 7 is being judged"
     of_gold = offered(main.head.run)["Runs of gold.tsv"].menu()
+    assert isinstance(of_gold, QMenu)
     [entry] = of_gold.actions()
     assert entry.text() == run_in_a_line(space.runs[0])
     entry.trigger()
     qtbot.waitUntil(lambda: is_open(space, 1))
     assert named(main)[:2] == ["gold.tsv", "Run 1: demo-judge"]
-    assert space.dataset.path.name == "gold.tsv"
+    assert dataset_of(space).path.name == "gold.tsv"
     assert offered(main.head.run)[run_in_a_line(space.runs[0])].isChecked()
     open_dataset(qtbot, space, other)
     qtbot.waitUntil(lambda: space.run is None)
@@ -95,7 +96,7 @@ def test_what_is_chosen_last_leads(qtbot: QtBot, main: MainContent, other: Path)
 
 def test_a_run_whose_dataset_is_gone_is_named_so(qtbot: QtBot, main: MainContent, tmp_path: Path) -> None:
     space = main.workspace
-    gold, moved, small = space.dataset.path, tmp_path / "moved.tsv", tmp_path / "small.tsv"
+    gold, moved, small = dataset_of(space).path, tmp_path / "moved.tsv", tmp_path / "small.tsv"
     small.write_text("id\tinstruction\toutput_a\toutput_b\n1\tx\ty\tz\n", "utf-8")
     shutil.copy(gold, moved)
     open_dataset(qtbot, space, small)
@@ -118,7 +119,7 @@ def test_runs_of_other_datasets_cannot_be_ticked_for_compare(
     systems = main.compare.choosing.systems
     [row] = [systems.view.item(number) for number in range(systems.view.count())]
     row.setCheckState(Qt.CheckState.Checked)
-    assert systems.runs == (1,)
+    assert list(systems.runs) == [1]
     open_dataset(qtbot, main.workspace, other)
     qtbot.waitUntil(lambda: main.workspace.run is None)
     rows = [systems.view.item(number) for number in range(systems.view.count())]
@@ -127,16 +128,16 @@ def test_runs_of_other_datasets_cannot_be_ticked_for_compare(
         "Run 1: demo-judge",
     ]
     assert not any(row.flags() & Qt.ItemFlag.ItemIsUserCheckable for row in rows)
-    assert systems.runs == ()
+    assert list(systems.runs) == []
     open_run(qtbot, main.workspace, 1)
-    assert systems.runs == (1,)  # what was ticked is not forgotten
+    assert list(systems.runs) == [1]  # what was ticked is not forgotten
 
 
 def test_keys_open_each_choice(qtbot: QtBot, main: MainContent) -> None:
     with qtbot.waitActive(main.frame):
         main.frame.activateWindow()
     main.frame.show_page(PageName.REVIEW)
-    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_F7)
+    QTest.keyClick(main.frame.focusWidget(), Qt.Key.Key_F7)
     head = main.head
     for part in (head.dataset, head.run, head.rubric, head.who):
         assert QApplication.focusWidget() is part
@@ -146,7 +147,7 @@ def test_keys_open_each_choice(qtbot: QtBot, main: MainContent) -> None:
         QTest.keyClick(part, Qt.Key.Key_Tab)
     head.run.setFocus()
     QTest.keyClick(head.run, Qt.Key.Key_F7)
-    assert main.review.isAncestorOf(QApplication.focusWidget())
+    assert main.review.isAncestorOf(main.frame.focusWidget())
 
 
 @pytest.mark.parametrize("percent", [100, 200])

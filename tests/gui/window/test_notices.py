@@ -156,6 +156,15 @@ def test_a_notice_that_changes_in_sight_is_as_high_as_its_words(qtbot: QtBot, fr
     assert place.height() >= place._words.heightForWidth(place._words.width()) + 40
 
 
+def at_rest(qtbot: QtBot, frame: MainWindow) -> dict[QWidget, QRect]:
+    """Where everything is, once nothing of a page comes any more."""
+    before: dict[QWidget, QRect] = {}
+    while (now := places(frame)) != before:
+        before = now
+        qtbot.wait(400)
+    return now
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("percent", [100, 150])
 def test_no_notice_lies_over_a_page_and_on_review_nothing_moves_for_one(
@@ -168,18 +177,17 @@ def test_no_notice_lies_over_a_page_and_on_review_nothing_moves_for_one(
             frame.resize(size)
             for page in PageName:
                 frame.show_page(page)
-                qtbot.wait(50)
-                before = places(frame)
+                before = at_rest(qtbot, frame)
                 place.add(LONG_NAMED)
-                qtbot.wait(50)
+                after = at_rest(qtbot, frame)
                 if page is PageName.REVIEW:
                     assert place.isHidden()
                     assert frame.statusBar().currentMessage().startswith("Written: ")
-                    assert places(frame) == before
+                    assert after == before
                 else:
                     notice = in_window(place, frame)
                     above = [in_window(frame.stack, frame), in_window(made.head, frame)]
                     assert not any(notice.intersects(part) for part in above), page
                     own = [in_window(each, frame) for each in seen_buttons(place)]
-                    assert [each for each in own if not notice.contains(each)] == [], page
+                    assert [each for each in own if not notice.contains(each)] == [], (page, notice)
                 place.dismiss_all()

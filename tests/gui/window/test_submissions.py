@@ -476,7 +476,7 @@ def test_what_is_dropped_is_opened_where_it_belongs(
     model = Path(shutil.copy(demo_model(), tmp_path / "sha256-12"))
     for path, page, there in (
         (tmp_path / "c.json", PageName.RESULTS, lambda: judged.results.tabs.currentIndex() == 3),
-        (tmp_path / "own.toml", PageName.JUDGE, lambda: judged.workspace.rubric.path is not None),
+        (tmp_path / "own.toml", PageName.DATASET, lambda: judged.workspace.rubric.path is not None),
         (model, PageName.JUDGE, lambda: judged.judge.picker.path == model),
     ):
         judged.frame.show_page(PageName.DATASET)
