@@ -366,9 +366,13 @@ class ItemView(RowsView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.fit_text()
+
+    def fit_text(self) -> None:
+        # A few letters of each text say nothing, but for the hits of a search.
         room = self.viewport().width() - sum(map(self.columnWidth, range(INSTRUCTION)))
-        # A few letters of each text say nothing.
-        self.setColumnHidden(INSTRUCTION, room < _LEAST_TEXT * self.fontMetrics().averageCharWidth())
+        too_few = room < _LEAST_TEXT * self.fontMetrics().averageCharWidth()
+        self.setColumnHidden(INSTRUCTION, too_few and not self.hits.search)
 
     def fit_rows(self) -> None:
         # Some rows are in sight, however much there is around.

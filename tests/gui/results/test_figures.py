@@ -106,7 +106,7 @@ def test_a_figure_is_as_high_as_it_is_wide_said_in_words_and_has_a_menu(
     columns = (Column("label", "label", Kind.NAME, ""), Column("share", "share", Kind.SHARE, ""))
     view.show_figure(DrawnFigure("labels", RED, "Bars.", table=Table(columns, [["A", 0.5]])))
     next(entry for entry in view.menu().actions() if "numbers" in entry.text()).trigger()
-    assert QGuiApplication.clipboard().text() == "label\tshare\nA\t50.0 %"
+    assert QGuiApplication.clipboard().text() == "label\tshare\nA\t50.0"
 
 
 def spots(panel: FiguresPanel, name: str) -> Sequence[FigureMark]:
