@@ -103,12 +103,6 @@ class LearningPanel(QWidget):
         self.button.setEnabled(possible and not self._learning.busy)
 
 
-_CALIBRATION_PANEL_WHAT = (
-    "A model prefers some labels: it may hardly ever give “both good”, for instance. Calibration fits a scale"
-    " and four biases for each criterion to human labels, and decides the stored raw predictions again,"
-    " without the model. If a run has several elicitation methods, judges or criteria, it also fits"
-    " their weights."
-)
 _PLACES_MATTER = (
     "Tick this only if it means something which response is A, for instance if A is always the new"
     " model's. Otherwise A and B are treated alike, and no label depends on the position of a response."
@@ -288,8 +282,7 @@ class CalibrationPanel(QWidget):
         self._fold = Fold("What was fitted", self._fitted)
         others = (self.load_button, self.save_button, self.off_button)
         buttons = labels.in_row(self.fit_button, self.learning.button, *others, labels.STRETCH)
-        title, what = headed("Calibration", Topic.CALIBRATION), labels.hint(_CALIBRATION_PANEL_WHAT)
-        asked = (title, what, self.state, self.needs)
+        asked = (headed("Calibration", Topic.CALIBRATION), self.state, self.needs)
         wishes = (self.places_matter, labels.hint(_PLACES_MATTER), self.lengths, labels.hint(_LENGTHS))
         first = labels.panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
