@@ -15,7 +15,7 @@
 # make screenshots   draw the pictures of docs/ again
 # make walk          record docs/walk.gif again: the program in use, in two minutes
 # make clean         remove the virtual environments, the bundle and what tools left behind, but not llama.cpp as it
-#                    was compiled for bundles (build/compiled)
+#                    was compiled (build/compiled)
 # make distclean     remove that too
 
 PYTHON ?= python3
@@ -30,6 +30,16 @@ GPU_PACKAGES_auto := --with-gpu-if-possible
 GPU_PACKAGES_yes := --with-gpu
 GPU_PART_yes := --with-gpu
 GPU_PART_no := --without-gpu
+
+# llama.cpp without what nobody uses here. pip would hand such a wheel to other projects as well, so it has a cache
+# of its own, out of which each environment here takes it.
+LLAMA := SKBUILD_CMAKE_DEFINE="CMAKE_PROJECT_llama_cpp_INCLUDE=$(CURDIR)/packaging/llama_only.cmake"
+define install_llama
+	mkdir -p build
+	grep '^llama-cpp-python' requirements.txt > build/llama-cpp-python.txt
+	$(LLAMA) $(1)/bin/python -m pip install --disable-pip-version-check --no-deps \
+		--cache-dir "$(CURDIR)/build/compiled/pip" -r build/llama-cpp-python.txt
+endef
 
 # Compiled once, not anew in each process of the tests, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
@@ -100,6 +110,7 @@ $(VENV)/run-time: requirements.txt packaging/system_packages.sh
 	sh packaging/system_packages.sh $(PYTHON)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet --upgrade pip
+	$(call install_llama,$(VENV))
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
 	touch $@
 
@@ -119,6 +130,7 @@ $(CLUSTER)/ready: requirements-cluster.txt requirements-dev.txt requirements-not
 	sh packaging/system_packages.sh $(PYTHON)
 	$(PYTHON) -m venv $(CLUSTER)
 	$(CLUSTER)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade pip
+	$(call install_llama,$(CLUSTER))
 	$(CLUSTER)/bin/python -m pip install --disable-pip-version-check -r requirements-dev.txt -r requirements-cluster.txt
 	touch $@
 
@@ -127,6 +139,7 @@ $(OLDEST)/ready: requirements-dev.txt requirements-notebook.txt requirements.txt
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade pip
 	$(OLDEST)/bin/python packaging/oldest_versions.py requirements.txt > $(OLDEST)/oldest.txt
+	$(call install_llama,$(OLDEST))
 	$(OLDEST)/bin/python -m pip install --disable-pip-version-check -r requirements-dev.txt -c $(OLDEST)/oldest.txt
 	touch $@
 

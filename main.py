@@ -1,5 +1,6 @@
 """Tiebreak's entry point: no arguments open the window, a sub-command runs headless. Wiring only."""
 
+import gc
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 - a clear message before an import fails
@@ -10,8 +11,10 @@ from importlib import import_module
 from pathlib import Path
 
 try:
+    # What is imported stays: looking for garbage after each 700 new objects would take a twelfth of a start.
+    gc.set_threshold(10_000)
     from engine.cli.shared.console import DONE, guarded, has_terminal
-    from engine.core.errors import Hint, SetupError
+    from engine.core.errors import EngineError, Hint, SetupError
     from engine.system.computer import give_room
     from engine.system.paths import (
         APART,
@@ -42,7 +45,7 @@ COMMANDS = {
     "rubrics": "list the rubrics (criteria and their questions); show, draft or check one",
     "models": "list the models on this computer; check or measure one, or cut an encoder",
     "runs": "list the runs in the store; show, export, recalibrate or rewrite one; add a submission",
-    "annotations": "export a run's annotations; import those of other annotators",
+    "annotations": "begin labels by hand; export a run's annotations; import those of other annotators",
     "evaluate": "score a run or submission against human labels and baselines",
     "calibrate": "calibrate a run's probabilities on human labels; report what that gains",
     "learning-curve": "calibration quality by number of human labels",
@@ -123,13 +126,14 @@ def main(arguments: list[str]) -> int:
             raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", way_out)
         return open_window(*files)
     try:
-        parser = parser_of(arguments[0])
+        options = parser_of(arguments[0]).parse_args(arguments[1:])
+        return int(options.command(options))
+    except EngineError:
+        raise
     except Exception:
         # Raises the clear error, if that was the reason.
         import_module("engine.llama").check_library()
         raise
-    options = parser.parse_args(arguments[1:])
-    return int(options.command(options))
 
 
 def parser_of(command: str) -> ArgumentParser:
@@ -172,7 +176,12 @@ def open_window(*files: Path) -> int:
 
 def command() -> int:
     """Run the command line; the exit code. The entry point of an installed copy's `tiebreak`."""
-    return guarded(lambda: main(sys.argv[1:]))
+    code = guarded(lambda: main(sys.argv[1:]))
+    if "PySide6" not in sys.modules:  # a window's objects are taken down in an order of their own
+        # What is left goes with the process: to look through it first takes a fifth of a short command.
+        gc.freeze()
+        gc.disable()
+    return code
 
 
 if __name__ == "__main__":

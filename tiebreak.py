@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.api.pairwise import PairwiseJudge, demo_dataset, pairwise_preference_judge, read
     from engine.api.refused import Refused
     from engine.api.refused import TiebreakNotice as Notice
-    from engine.api.run import Run, runs
+    from engine.api.run import Run, label_by_hand, runs
 
 __version__ = VERSION
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Run",
     "__version__",
     "demo_dataset",
+    "label_by_hand",
     "read",
     "runs",
 ]
@@ -44,6 +45,7 @@ _WHERE = {
     "Refused": ("engine.api.refused", "Refused"),
     "Run": ("engine.api.run", "Run"),
     "demo_dataset": ("engine.api.pairwise", "demo_dataset"),
+    "label_by_hand": ("engine.api.run", "label_by_hand"),
     "read": ("engine.api.pairwise", "read"),
     "runs": ("engine.api.run", "runs"),
 }

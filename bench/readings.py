@@ -67,15 +67,21 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def read() -> dict[str, list[float]]:
-    setup = RunSetup(demo_dataset(), demo_model(), items=ITEMS, mode=Mode.LABELS, threads=1)
+    return {
+        name: [round(math.exp(value), 6) for value in values]
+        for name, values in log_probs(demo_model()).items()
+    }
+
+
+def log_probs(model: Path) -> dict[str, list[float]]:
+    """What a model reads, as it stands in the store."""
+    setup = RunSetup(demo_dataset(), model, items=ITEMS, mode=Mode.LABELS, threads=1)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = Path(folder) / "runs.sqlite"
         judge(setup, path, load_dataset(demo_dataset()))(JobControl(CancelToken(), lambda _event: None))
         with RunStore(path) as store:
             return {
-                f"{item.item_id}, {criterion}, {reading.order.value}": [
-                    round(math.exp(log_prob), 6) for log_prob in reading.log_probs
-                ]
+                f"{item.item_id}, {criterion}, {reading.order.value}": list(reading.log_probs)
                 for item in store.judged(1)
                 for criterion, raw_predictions in item.raw_predictions.items()
                 for reading in raw_predictions

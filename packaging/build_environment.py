@@ -27,7 +27,6 @@ _LOCKS = PACKAGING / "locks"
 # Everything lands in the package's own folder; the libraries find each other there.
 _CMAKE = [
     "-DGGML_NATIVE=OFF",
-    "-DLLAVA_BUILD=OFF",
     "-DCMAKE_INSTALL_BINDIR=llama_cpp/lib",
     "-DCMAKE_INSTALL_LIBDIR=llama_cpp/lib",
 ]
@@ -41,7 +40,7 @@ _GPU = ["-DGGML_VULKAN=ON"]
 _AMX_LIBRARY = re.compile(r"(lib)?ggml-cpu-sapphirerapids\.(so|dll)")
 _GPU_LIBRARY = re.compile(r"(lib)?ggml-vulkan\.(so|dll)")
 # What CMake reads for us inside llama-cpp-python's project, and what that has the compiler read.
-_CHANGES = (PACKAGING / "llama.cmake", PACKAGING / "vulkan_layer_settings.h")
+_CHANGES = tuple(PACKAGING / name for name in ("llama.cmake", "llama_only.cmake", "vulkan_layer_settings.h"))
 _DISTURBING = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CFLAGS", "CXXFLAGS", "SOURCE_DATE_EPOCH"}
 _LICENCE = re.compile(r"/vendor/llama\.cpp/((?:licenses/|vendor/[\w-]+/)?LICENSE[\w.-]*)$")
 _OWN_FOLDER = {"linux": "$ORIGIN", "darwin": "@loader_path"}

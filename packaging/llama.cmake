@@ -1,4 +1,6 @@
-# CMake reads this with llama-cpp-python's own CMakeLists.txt, right after its project().
+# CMake reads this with llama-cpp-python's own CMakeLists.txt, right after its project(): for bundles.
+
+include("${CMAKE_CURRENT_LIST_DIR}/llama_only.cmake")
 
 # No library names the folders that it was compiled in: two builds of one source are equal.
 if(NOT MSVC)

@@ -6,6 +6,7 @@ guidance: `python -m tests.test_layout` prints them, with the modules that one n
 
 import argparse
 import ast
+import csv
 import re
 import subprocess
 import sys
@@ -345,6 +346,37 @@ loaded("nltk", "scipy.optimize", "scipy.stats", "sklearn", "dask", "distributed"
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == ";;;;"
+
+
+LOADED = {
+    "--help": "",
+    "runs": "",
+    "models": "numpy",
+    "rubrics": "numpy pyarrow",
+    "check {demo}": "numpy pyarrow",
+    "evaluate {submission} --gold {demo}": "numpy pyarrow rouge_score scipy",
+}
+"""The libraries that commands load, by what is typed: of those that take a start a tenth or more."""
+
+SLOW = (
+    *("PySide6", "asyncio", "filelock", "jinja2", "llama_cpp", "matplotlib", "nltk", "numpy", "pandas"),
+    *("pyarrow", "pyarrow.parquet", "rouge_score", "scipy", "scipy.optimize", "scipy.sparse", "scipy.stats"),
+    *("sklearn", "tomlkit", "tqdm", "urllib.request"),
+)
+
+
+@pytest.mark.parametrize("typed", LOADED)
+def test_a_command_loads_no_library_that_it_does_without(typed: str, tmp_path: Path) -> None:
+    demo, submission = ROOT / "examples" / "demo.tsv", tmp_path / "submission.tsv"
+    with demo.open(encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file, delimiter="\t")
+    kept = [place for place, name in enumerate(names) if name not in {"instruction", "output_a", "output_b"}]
+    with submission.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t").writerows([row[place] for place in kept] for row in (names, *rows))
+    words = [word.format(demo=demo, submission=submission) for word in typed.split()]
+    code = f"import sys, main; main.main({words}); print(*({set(SLOW)} & set(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert sorted(done.stderr.splitlines()[-1].split()) == LOADED[typed].split()
 
 
 def test_dask_is_imported_by_modules_that_wait_for_it() -> None:

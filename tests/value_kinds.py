@@ -19,6 +19,7 @@ ASCENDING: dict[Kind, list[Value]] = {
     Kind.PARTIAL: [Partial(None, 3), Partial(9.5, 2), Partial(10)],
     Kind.PART: [None, PartOf(3, 40), PartOf(20, None), PartOf(100, 120)],
     Kind.ESTIMATE: [None, Estimate(-0.5), Estimate(0.2, (0.1, 0.9)), Estimate(0.3)],
+    Kind.MEASURE: [None, Estimate(-0.5), Estimate(0.2, (0.1, 0.9)), Estimate(0.3)],
     Kind.FACT: [Fact(Kind.SHARE, None), Fact(Kind.SHARE, 0.5), Fact(Kind.COUNT, 3), Fact(Kind.COUNT, 20)],
 }
 """Values of every kind, in the order in which they are sorted."""

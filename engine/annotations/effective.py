@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from engine.annotations.records import Annotation, AnnotationKind, LabelSource, LabelSourceKind
+from engine.annotations.records import LAST, Annotation, AnnotationKind, LabelSource, LabelSourceKind
 from engine.core.formatting import counted
 from engine.core.items import HumanLabel, Preference, grouped, majority
 from engine.core.judgments import JudgmentKey, Keyed, Origin, ReviewState
@@ -274,9 +274,23 @@ class Reviews:
 
     def standing_by(self, source: LabelSource) -> dict[JudgmentKey, EffectiveAnnotation]:
         """By judgment, what replaces the judge's, where it is of this source."""
-        keys = dict.fromkeys([*self._last, *(each.key for each in self.confirmations)])
-        found = ((key, self._standing(source, key)) for key in keys)
-        return {key: standing for key, standing in found if standing is not None}
+        if source not in self._by_source:
+            keys = dict.fromkeys([*self._last, *(each.key for each in self.confirmations)])
+            found = ((key, self._standing(source, key)) for key in keys)
+            self._by_source[source] = {key: standing for key, standing in found if standing is not None}
+        return self._by_source[source]
+
+    @cached_property
+    def _by_source(self) -> dict[LabelSource, dict[JudgmentKey, EffectiveAnnotation]]:
+        return {}
+
+    def made_ready(self) -> "Reviews":
+        """The same, with all computed that a window asks for at each key: 45 ms for 6,000 annotations, which
+        a worker spends.
+        """
+        self.standing_by(LAST)
+        _ = self.effective_marks, self.labels, self.unsettled, self._said, self._words
+        return self
 
     def _standing(self, source: LabelSource, key: JudgmentKey) -> EffectiveAnnotation | None:
         last, given = self.last_of_each(key), self.given_on(key)

@@ -156,6 +156,7 @@ PARAMETERS = _InPython(
             "Name their columns candidate_a and candidate_b, and pass this to Judge.run again, which judges"
             " nothing twice"
         ),
+        Step.RANK_ALL: "Pass many_candidates=True.",
         Step.RESUME: "Resume with the same call of Judge.run",
         Step.SEE_UNSCORED: "or see why these are unscored: run.judgments",
         Step.STOP_AT_A_WIDTH: (

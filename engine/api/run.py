@@ -19,10 +19,11 @@ from engine.calibration.run_calibration import Wishes
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.events import CancelToken, followed
 from engine.core.formatting import in_a_line
-from engine.core.rubric import default_criterion
+from engine.core.rubric import ELOQUENT, default_criterion
 from engine.core.tables import Sentences
-from engine.data.dataset import Dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.data.file_kinds import expecting
+from engine.data.rubrics.files import find_rubric
 from engine.data.submission import write_submission
 from engine.metrics.comparison import compare, match_all
 from engine.metrics.evaluation import evaluate
@@ -31,7 +32,8 @@ from engine.metrics.run_drift import stored_drift
 from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations import opening
 from engine.operations.export import ToolExport
-from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing, fit_calibration
+from engine.operations.measuring import GivenWeights, Weighing, fit_calibration
+from engine.operations.model_scores import ModelMeasures
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank
 from engine.report.audit import audit_section
@@ -46,6 +48,7 @@ from engine.report.run import changes_table
 from engine.report.trust import trust_sections
 from engine.results.accepted import accepted_in_words, accepted_only
 from engine.results.calibration import load_calibration
+from engine.results.completeness import begin_by_hand
 from engine.results.exports import as_json, write_results_csv
 from engine.results.run_results import RunResults, decided_again, submission_of
 from engine.results.trust import confidences
@@ -206,12 +209,15 @@ class Run(RunAsStored):
         weights: Mapping[str, float] | arguments.AnyPath | None = None,
         tie_threshold: float | None = None,
         seed: int = DEFAULT_SEED,
+        *,
+        many_candidates: bool = False,
     ) -> CandidateRanking:
         """Rank the candidate models that the run's dataset names in candidate_a and candidate_b.
 
         By one `criterion`, None for the overall quality; or, `weighted`, by weighted decisions on all
         criteria, with these `weights` (or a file of fitted ones) and this `tie_threshold`; None for those of
-        the rubric. `seed`: of the bootstrap.
+        the rubric. `seed`: of the bootstrap. `many_candidates`: also where nearly all candidates are in only
+        one or two items, so that their names look like ids.
 
         Refused if the dataset names no candidates, or the arguments contradict each other.
 
@@ -219,7 +225,8 @@ class Run(RunAsStored):
         'candidate'
         """
         ranked = self._ranked(criterion, weighted, weights, tie_threshold)
-        ranking = followed(rank(ranked.comparisons, checked_seed(seed)), lambda _event: None)
+        work = rank(ranked.comparisons, checked_seed(seed), many_candidates=many_candidates)
+        ranking = followed(work, lambda _event: None)
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed), lambda _event: None)
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
@@ -521,3 +528,25 @@ def runs(store: arguments.AnyPath | None = None, archived: bool = False) -> list
     for run in damaged:
         notice(run.problem)
     return [Run(run.id, store) for run in found if archived or not run.archived]
+
+
+@arguments.api_call
+def label_by_hand(
+    data: arguments.AnyPath | pd.DataFrame,
+    rubric: arguments.AnyPath | None = None,
+    store: arguments.AnyPath | None = None,
+) -> Run:
+    """A run in which annotators label a dataset by hand, without a judge, on the page Review of the window;
+    an existing one is kept. `data`: as for `Judge.run`; `rubric`: what is labelled, a name or a file.
+
+    >>> label_by_hand(demo_dataset()).labels.empty  # nobody has labelled anything yet
+    True
+    """
+    path = default_store() if store is None else arguments.path_of("store", store).absolute()
+    asked = ELOQUENT if rubric is None else find_rubric(arguments.name_or_path("rubric", rubric))
+    given = arguments.path_or_frame(data, path)
+    if isinstance(given, arguments.FramedItems):
+        given.keep()
+    dataset = load_dataset(given, asked) if isinstance(given, Path) else given.load(asked)
+    with expecting(path, FileKind.RUN_STORE), RunStore(path) as opened:
+        return Run(begin_by_hand(dataset, asked, opened).id, store)

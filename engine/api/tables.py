@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,11 @@ def _typed(values: Sequence[object], dtype: str) -> Any:
     return array_of(known, "object" if words_among_numbers else dtype)
 
 
+def _with_ends(name: str, meaning: str) -> Columns:
+    ends = {f"{name}_{suffix}": said for suffix, said in parts_of(Kind.ESTIMATE) if suffix}
+    return {each: ("float64", said) for each, said in {name: meaning, **ends}.items()}
+
+
 MEAN = "mean"
 _EVALUATED: Columns = {
     "items": ("Int64", "How many items have a human label."),
@@ -101,8 +107,9 @@ _EVALUATED: Columns = {
     "lead": ("float64", "The accuracy of the judge minus that of the baseline."),
     "lead_low": ("float64", "The lower end of the 95 % interval of this difference."),
     "lead_high": ("float64", "The upper end."),
-    "kappa": ("float64", "Cohen's kappa: agreement beyond chance, at most 1."),
-    "macro_f1": ("float64", "The mean of F1 over the labels, 0 to 1."),
+    **_with_ends("kappa", "Cohen's kappa: agreement beyond chance, at most 1."),
+    **_with_ends("ac1", "Gwet's AC1: agreement beyond chance, at most 1."),
+    **_with_ends("macro_f1", "The mean of F1 over the labels, 0 to 1."),
     "flipped": (
         "float64",
         "Flip rate: the share of judgments whose label changes with the order of the responses.",
@@ -111,9 +118,7 @@ _EVALUATED: Columns = {
 }
 _EXPLAINED: Columns = {
     "explained_items": ("Int64", "How many items have a human explanation."),
-    "rouge_l": ("float64", "The mean ROUGE-L of the explanations against human ones, 0 to 1."),
-    "rouge_l_low": ("float64", "The lower end of its 95 % interval over instructions."),
-    "rouge_l_high": ("float64", "The upper end."),
+    **_with_ends("rouge_l", "The mean ROUGE-L of the explanations against human ones, 0 to 1."),
     "rouge_l_typical": (
         "float64",
         "The ROUGE-L of a baseline that always gives the same, most typical human explanation.",
@@ -149,11 +154,9 @@ _SIGNS: Columns = {
 def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
     rows = {name: _label_row(measures) for name, measures in evaluation.labels.items()}
     lead = evaluation.accuracy - evaluation.baseline
-    rows[MEAN] = [
-        *(None, None, evaluation.accuracy, *_ends(evaluation.interval)),
-        *(evaluation.baseline, None, lead, None, None, None, None, None, None),
-    ]
     columns = dict(_EVALUATED)
+    of_mean = [None, None, evaluation.accuracy, *_ends(evaluation.interval), evaluation.baseline, None, lead]
+    rows[MEAN] = [*of_mean, *[None] * (len(columns) - len(of_mean))]
     if evaluation.explanations:
         if wordless := wordless_in_words(evaluation.explanations.values()):
             notice(wordless)
@@ -190,10 +193,12 @@ def _by_a_model(evaluation: Evaluation, name: str, measure: str) -> list[object]
 
 def _label_row(measures: LabelMeasures) -> list[object]:
     lead, interval = measures.lead
+    beyond = (measures.kappa, measures.ac1, measures.macro_f1)
     return [
         *(measures.items, measures.instructions, measures.accuracy, *_ends(measures.interval)),
         *(measures.rival_accuracy, measures.rival, lead, *_ends(interval)),
-        *(measures.kappa, measures.macro_f1, measures.flipped, measures.unscored),
+        *chain.from_iterable((each.value, *_ends(each.interval)) for each in beyond),
+        *(measures.flipped, measures.unscored),
     ]
 
 

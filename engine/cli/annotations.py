@@ -7,8 +7,10 @@ from pathlib import Path
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.progress import tell_waiting
-from engine.core.errors import SetupError
+from engine.core.errors import FileKind, SetupError
 from engine.core.formatting import counted, listed
+from engine.core.rubric import ELOQUENT
+from engine.data.file_kinds import expecting
 from engine.operations.opening import check_store
 from engine.report.annotators import joined_sentence, joining_sections
 from engine.results.annotation_file import (
@@ -18,17 +20,26 @@ from engine.results.annotation_file import (
     save_annotation_file,
 )
 from engine.results.annotation_import import Joining, join, look_at
+from engine.results.completeness import begin_by_hand
+from engine.settings.run_lists import run_in_a_line
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 from engine.system.paths import default_store
 
 
 def annotations() -> console.Parser:
-    """Export the annotations of a run: labels, explanations, accepted labels, states, notes and tags,
-    each with its annotator and time. They can be imported into any run of the same items.
+    """Begin labels by hand, without a judge. Export the annotations of a run: labels, explanations, accepted
+    labels, states, notes and tags, each with its annotator and time. They can be imported into any run of the
+    same items.
     """
     arguments = console.command_parser(annotations, _annotations)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions", required=True)
+    words = "a run in which annotators label a dataset by hand, without a judge; an existing one is kept"
+    begin = console.add_action(actions, "begin", _begin, words)
+    begin.add_argument("dataset", type=Path, metavar="DATASET")
+    shared.add_rubric(begin, "what is labelled")
+    begin.text("--criteria", "NAME,...", "only these of its criteria, separated by commas")
+    shared.add_columns(begin, "dataset")
     words = "write the annotations of a run into one small file"
     export = console.add_action(actions, "export", _export_annotations, words, of_run="RUN")
     export.file("--out", "the annotation file", metavar="FILE.json", required=True)
@@ -45,7 +56,7 @@ def annotations() -> console.Parser:
     words = "an annotator who is the same person in the file and in this store"
     add.repeated("--same", "NAME", words)
     add.repeated("--as", "NAME=OTHER", "import annotator NAME as OTHER", dest="names")
-    for action in (export, add):
+    for action in (begin, export, add):
         action.add_argument(
             "--store", type=Path, default=default_store(), metavar="FILE", help="the run store"
         )
@@ -53,9 +64,20 @@ def annotations() -> console.Parser:
 
 
 def _annotations(options: argparse.Namespace) -> int:
-    with RunStore(check_store(options.store)) as store:
+    path = options.store if options.action is _begin else check_store(options.store)
+    with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
         tell_waiting(store)
         return int(options.action(store, options))
+
+
+def _begin(store: RunStore, options: argparse.Namespace) -> int:
+    rubric = shared.rubric_of(options) or ELOQUENT
+    if options.criteria is not None:
+        rubric = rubric.only(shared.criteria_of(options.criteria, rubric))
+    run = begin_by_hand(shared.read_dataset(options, options.dataset, rubric=rubric), rubric, store)
+    print(f"{run_in_a_line(run)}.")
+    print(f"It is run {run.id} of {store.path}. Label it in the window, on the page Review.")
+    return console.DONE
 
 
 def _export_annotations(store: RunStore, options: argparse.Namespace) -> int:

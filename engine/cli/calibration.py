@@ -112,7 +112,7 @@ def jury() -> console.Parser:
         metavar="SYSTEM",
         help="the id of a run, SUBMISSION.tsv, or another judge's file; two or more",
     )
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     arguments.add_argument("--name", default="", metavar="NAME", help="a name for the jury")
     measures.add_gold(arguments, required=False)
     arguments.file("--calibration", "decide by this calibration of the same judges")

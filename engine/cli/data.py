@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from pathlib import Path
 from textwrap import fill
+from typing import TYPE_CHECKING
 
 from engine.cli.shared import arguments as shared
 from engine.cli.shared.console import (
@@ -17,10 +18,10 @@ from engine.cli.shared.console import (
     printable,
     table,
 )
-from engine.cli.shared.measure_arguments import add_judge_file, judge_column
 from engine.core.codec import plain
 from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns, targets
 from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
+from engine.core.events import CancelToken
 from engine.core.formatting import clipped, counted, listed
 from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT, Rubric
@@ -28,19 +29,14 @@ from engine.data.column_content import Sample, look_into
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.dataset import Dataset
 from engine.data.mapped_table import MappedTable
-from engine.data.outputs import read_instructions, read_outputs
-from engine.data.pairs import make_pairs, match_outputs
-from engine.data.reading import report_on
 from engine.data.recognition import known_as, remembered, unread
 from engine.data.rubrics import files as rubric_files
-from engine.data.submission import Submission, check_submission, check_suffix, read_submission
-from engine.data.verdicts import Verdicts, read_system
-from engine.metrics.annotator_agreement import annotator_agreement
-from engine.report.annotators import among_in_words
-from engine.report.pairs import pairs_sheet
 from engine.settings.sampling import PairsPlan
 from engine.system.files import check_targets
 from engine.system.paths import is_there, program, rubrics_folder
+
+if TYPE_CHECKING:
+    from engine.data.submission import Submission
 
 _WIDTH = 100
 _ITEMS_SHOWN = 3
@@ -57,24 +53,30 @@ def check() -> Parser:
     arguments.flag(
         "--json", "print how the file is read as JSON: its shape, columns, questions, signs, items"
     )
-    add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     shared.add_columns(arguments, "dataset")
     return arguments
 
 
 def _check(options: argparse.Namespace) -> int:
+    with interruptible() as cancel:
+        return _checked(options, cancel)
+
+
+def _checked(options: argparse.Namespace, cancel: CancelToken) -> int:
     if options.json:
+        from engine.data.reading import report_on
+
         rubric = shared.rubric_of(options) or ELOQUENT
-        with interruptible() as cancel:
-            report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
+        report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
         print(json.dumps(plain(report), ensure_ascii=False, indent=1))
         return DONE
     if options.judge_column:
-        print(_describe_submission(read_system(options.file, judge_column(options)), options.file))
+        print(_describe_verdicts(options))
         return DONE
     if options.against is None:
         try:
-            dataset = shared.read_dataset(options, options.file)
+            dataset = shared.read_dataset(options, options.file, cancel)
         except ColumnsError as error:
             # Of a file with other columns, a guess of their meaning is printed first.
             if error.foreign:
@@ -82,17 +84,19 @@ def _check(options: argparse.Namespace) -> int:
             raise
         except WrongKindError as error:
             if error.kind is FileKind.VERDICTS:
-                print(_describe_submission(read_system(options.file, judge_column(options)), options.file))
+                print(_describe_verdicts(options))
                 return DONE
             if error.kind is not FileKind.SUBMISSION:
                 raise
         else:
             print(_describe_dataset(dataset))
             return DONE
+    from engine.data.submission import check_submission, read_submission
+
     submission = read_submission(options.file)
     print(_describe_submission(submission, options.file))
     if options.against is not None:
-        dataset = shared.read_dataset(options, options.against)
+        dataset = shared.read_dataset(options, options.against, cancel)
         problems = check_submission(submission, dataset, shared.rubric_of(options))
         if problems:
             raise InputError(options.file, problems, f"Fix them: the submission must answer {dataset.name}.")
@@ -112,15 +116,30 @@ def _describe_dataset(dataset: Dataset) -> str:
             f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."
             f" A rubric for them: rubrics draft {dataset.path} --out FILE.toml"
         )
-    counts = {name: Counter(dataset.texts(f"{name}_preference").to_pylist()) for name in dataset.criteria}
+    counts = {name: dataset.label_counts(name) for name in dataset.criteria}
+    for count in counts.values():
+        count[""] = len(dataset) - count.total()
     if not counts and not dataset.annotators:
         return "\n".join([*lines, "It has no human labels."])
-    agreement = annotator_agreement(dataset)
-    shares = ["", *among_in_words(agreement)] if agreement else []
-    return "\n".join([*lines, _label_table(counts, "not labelled"), *shares])
+    lines.append(_label_table(counts, "not labelled"))
+    if dataset.annotators:
+        from engine.metrics.annotator_agreement import annotator_agreement
+        from engine.report.annotators import among_in_words
+
+        agreement = annotator_agreement(dataset)
+        lines += ["", *among_in_words(agreement)] if agreement else []
+    return "\n".join(lines)
 
 
-def _describe_submission(submission: Submission, path: Path) -> str:
+def _describe_verdicts(options: argparse.Namespace) -> str:
+    from engine.data.verdicts import read_system
+
+    return _describe_submission(read_system(options.file, shared.judge_column(options)), options.file)
+
+
+def _describe_submission(submission: "Submission", path: Path) -> str:
+    from engine.data.verdicts import Verdicts
+
     kind = "labels and explanations" if submission.with_explanations else "labels"
     what = "another judge's" if isinstance(submission, Verdicts) else "a submission of"
     if what != "another judge's" and set(submission.criteria) <= set(ELOQUENT.names):
@@ -153,6 +172,8 @@ def _print_guess(path: Path, rubric: Rubric) -> None:
         for name in targets(rubric)
         if name in confidence
     ]
+    from engine.data.reading import report_on
+
     rows += [[name, "?", "no guess"] for name in guess.open]
     print(f"{printable(path.name)}: a table with other columns than a dataset. A guess of their meaning:\n")
     print(table(["column", "is read from", "confidence"], rows))
@@ -219,6 +240,11 @@ def pairs() -> Parser:
 
 
 def _pairs(options: argparse.Namespace) -> int:
+    from engine.data.outputs import read_instructions, read_outputs
+    from engine.data.pairs import make_pairs, match_outputs
+    from engine.data.submission import check_suffix
+    from engine.report.pairs import pairs_sheet
+
     plan = PairsPlan(options.baseline, options.pairs, options.seed)
     columns = parse_columns(options.columns, of_outputs=True)
     check_suffix(options.out)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.shared import console
 from engine.cli.shared.arguments import add_settings, model_file
@@ -15,20 +15,20 @@ from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import amount, counted, short_count
 from engine.core.tables import Column, Kind, Table
-from engine.llama.speed import TEXTS, DeviceFinding, ModelSpeed
-from engine.models import devices, encoder_file
-from engine.models.checked_model import checked_encoder, checked_model
+from engine.models import encoder_file
 from engine.models.checks import precheck
 from engine.models.finder import FoundModel, by_reason, default_folders, find_models
 from engine.models.memory import check_memory, memory_fit, memory_needed
 from engine.models.model_file import NO_TEMPLATE, ModelFile, describe, read_model_file, read_whole
-from engine.models.opening import machine_settings, measure_speed, open_template, speed_of
-from engine.results.health import RunMass, newest_masses
 from engine.settings.rows import MachineSettings, default_context
 from engine.system.computer import available_memory
 from engine.system.files import check_targets, write_json
 from engine.system.paths import PathKind, found_at, program
 from engine.system.subprocess_worker import SubprocessWorker
+
+if TYPE_CHECKING:
+    from engine.llama.speed import DeviceFinding, ModelSpeed
+    from engine.results.health import RunMass
 
 _LISTED = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
@@ -107,6 +107,9 @@ def _folders(words: list[str]) -> list[Path]:
 
 
 def _check_model(path: Path) -> int:
+    from engine.models.checked_model import checked_model
+    from engine.models.opening import open_template
+
     header, files = read_whole(path)
     if encoder_file.is_encoder(header) and len(files) == 1:
         encoder_file.precheck_encoder(header)
@@ -128,6 +131,8 @@ def _check_model(path: Path) -> int:
 
 
 def _check_encoder(encoder: encoder_file.EncoderFile) -> int:
+    from engine.models.checked_model import checked_encoder
+
     print(_description(encoder), flush=True)
     with console.interruptible() as cancel:
         checked = checked_encoder(encoder, cancel)
@@ -230,6 +235,8 @@ _NONE = (
 
 
 def _list_devices() -> int:
+    from engine.models import devices
+
     with console.interruptible() as cancel:
         found = devices.found_devices(cancel)
     if not found:
@@ -246,6 +253,8 @@ def _list_devices() -> int:
 
 def _try_devices(word: str, request: str | None, threads: int | None) -> int:
     """Try the one device of this name, None: all, with the model that a word names."""
+    from engine.models import devices
+
     model = read_model_file(model_file(word))
     with console.interruptible() as cancel:
         one = None if request is None else devices.device_called(request, cancel)
@@ -269,27 +278,15 @@ def _try_devices(word: str, request: str | None, threads: int | None) -> int:
     return console.DONE
 
 
-def _device_row(found: DeviceFinding) -> list[str]:
+def _device_row(found: "DeviceFinding") -> list[str]:
     measured = [""] * 4
     if found.speed:
         measured = [*_speeds(found.speed), f"{found.mean:.4f}", f"{found.worst:.4f}"]
     return [console.printable(found.device.title), *measured, console.printable(found.reason) or "correct"]
 
 
-def _speeds(speed: ModelSpeed) -> list[str]:
+def _speeds(speed: "ModelSpeed") -> list[str]:
     return [f"{speed.reading:,.1f}", f"{speed.writing_ten:,.1f}"]
-
-
-_COLUMNS = (
-    Column("model", "model", Kind.TEXT, "The name of the file."),
-    Column("format", "format", Kind.TEXT, "The format of its weights."),
-    Column("size", "size", Kind.TEXT, "The size of the file; of all parts, if it is split."),
-    Column("reads", "reads", Kind.SHORTEST, "Tokens per second when reading a prompt of 512 tokens."),
-    Column("writes", "writes 1", Kind.SHORTEST, "Tokens per second when writing one text."),
-    Column("together", f"writes {TEXTS}", Kind.SHORTEST, "Tokens per second when writing 10 texts together."),
-    Column("mass", "answer mass", Kind.SHARE, "The mean answer mass of its newest run in the store."),
-    Column("run", "of run", Kind.COUNT, "The run whose answer mass is shown."),
-)
 
 
 @dataclass(frozen=True)
@@ -298,10 +295,12 @@ class MeasuredModel:
 
     model: ModelFile
     hash: str
-    speed: ModelSpeed
-    run: RunMass | None = None
+    speed: "ModelSpeed"
+    run: "RunMass | None" = None
 
     def as_json(self) -> dict[str, Any]:
+        from engine.llama.speed import TEXTS
+
         run = self.run
         return {
             "file": str(self.model.path),
@@ -318,6 +317,8 @@ class MeasuredModel:
 
 
 def _measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
+    from engine.models.opening import machine_settings
+
     check_targets({"--json": options.json}, {})
     machine = machine_settings(options.threads)
     found: list[MeasuredModel] = []
@@ -332,6 +333,8 @@ def _measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
 
 
 def _measured(word: str, machine: MachineSettings, again: bool, cancel: CancelToken) -> list[MeasuredModel]:
+    from engine.models.opening import measure_speed, speed_of
+
     try:
         model = read_model_file(model_file(word))
         measuring = speed_of(model, machine, cancel, partial(SubprocessWorker, measure_speed, cancel), again)
@@ -343,6 +346,8 @@ def _measured(word: str, machine: MachineSettings, again: bool, cancel: CancelTo
 
 
 def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
+    from engine.results.health import newest_masses
+
     runs = newest_masses(options.store, {each.hash for each in found})
     complete = [replace(each, run=runs.get(each.hash)) for each in found]
     if options.json:
@@ -361,9 +366,23 @@ def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
 
 
 def _speed_table(measured: Sequence[MeasuredModel]) -> Table:
+    from engine.llama.speed import TEXTS
+
+    columns = (
+        Column("model", "model", Kind.TEXT, "The name of the file."),
+        Column("format", "format", Kind.TEXT, "The format of its weights."),
+        Column("size", "size", Kind.TEXT, "The size of the file; of all parts, if it is split."),
+        Column("reads", "reads", Kind.SHORTEST, "Tokens per second when reading a prompt of 512 tokens."),
+        Column("writes", "writes 1", Kind.SHORTEST, "Tokens per second when writing one text."),
+        Column(
+            "together", f"writes {TEXTS}", Kind.SHORTEST, "Tokens per second when writing 10 texts together."
+        ),
+        Column("mass", "answer mass", Kind.SHARE, "The mean answer mass of its newest run in the store."),
+        Column("run", "of run", Kind.COUNT, "The run whose answer mass is shown."),
+    )
     rows = sorted(measured, key=lambda each: -each.speed.reading)
     return Table(
-        _COLUMNS,
+        columns,
         [
             (
                 each.model.name,

@@ -45,10 +45,11 @@ def rank() -> console.Parser:
     arguments = console.command_parser(rank, _rank)
     what = "the id of a run, SUBMISSION.tsv, another judge's file, or a dataset"
     arguments.add_argument("what", metavar="WHAT", help=what)
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     arguments.text("--criterion", "NAME", f"rank by this criterion (default: {OVERALL}, else the last one)")
     arguments.flag("--weighted", "rank by the weighted decisions on all criteria")
     measures.add_weights(arguments)
+    arguments.flag("--many-candidates", "rank candidates that are nearly all in only one or two items")
     arguments.flag("--accepted", "use only those labels of a run that may stand: see `trust --keep`")
     measures.add_gold(arguments, required=False)
     arguments.add_argument(
@@ -62,7 +63,7 @@ def rank() -> console.Parser:
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
     arguments.number("--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     return arguments
 
@@ -89,8 +90,9 @@ def _rank(options: argparse.Namespace) -> int:
                 console.tell(f"{console.printable(by.title)}:\n{indent(health_lines(health), '    ')}")
         comparisons = ranked.comparisons
         beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
+        many = options.many_candidates
+        made = show_measure("bootstrap", ranking.rank(comparisons, seed, cancel, many_candidates=many))
         found = None if beside is None else show_measure("bootstrap", beside)
-        made = show_measure("bootstrap", ranking.rank(comparisons, seed, cancel))
         corrected = ranked.judge and show_measure(
             "bootstrap of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)
         )
@@ -158,14 +160,14 @@ def weighted_score() -> console.Parser:
     arguments = console.command_parser(weighted_score, _weighted_score)
     what = "the id of a run, SUBMISSION.tsv, another judge's file, or SCORES.json"
     arguments.add_argument("what", metavar="WHAT", help=what)
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_weights(arguments)
     measures.add_gold(arguments, required=False)
     arguments.flag("--fit-weights", "fit the weights that best predict the human overall label")
     arguments.file("--json", "every winner and margin, as JSON")
     shared.add_table_files(arguments)
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     return arguments
 

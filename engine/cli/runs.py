@@ -3,36 +3,25 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from engine.annotations.records import LabelSource
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console, progress
 from engine.cli.shared.hints import OPTIONS
-from engine.cli.shared.measure_arguments import add_judge_file, add_labels_of, judge_column
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Section, Table
-from engine.data.file_kinds import expecting
-from engine.data.submission import check_suffix, write_dataset, write_submission
-from engine.metrics.run_drift import stored_drift
-from engine.operations.export import TOOLS, ToolExport, no_criterion, suffixes_of
-from engine.operations.opening import check_store, dataset_beside
-from engine.report import run as of_runs
-from engine.report.drift import drift_sections
-from engine.results.accepted import accepted_in_words, accepted_only
-from engine.results.calibration import load_calibration
-from engine.results.completeness import open_submission
-from engine.results.exports import as_json, write_results_csv
-from engine.results.health import run_health
-from engine.results.run_dataset import labelled_dataset, written_otherwise
-from engine.results.run_results import RunResults, decided_again, load_results, submission_of
 from engine.settings.identity import how_to_complete
-from engine.settings.run_lists import RunContents, run_list
+from engine.settings.run_lists import TOOLS, RunContents, run_list
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json
 from engine.system.paths import account_name, default_store
+
+if TYPE_CHECKING:
+    from engine.operations.export import ToolExport
+    from engine.results.run_results import RunResults
 
 _MOVED = "the run's dataset, if it was moved"
 _LONGEST_CELL, _LONGEST_FACT = 100, 60  # characters; of two compared runs each has half a line
@@ -70,7 +59,7 @@ def runs() -> console.Parser:
     words = "add a submission, or another judge's file, to the store, to review it"
     add = console.add_action(actions, "add", _add, words)
     add.add_argument("submission", type=Path, metavar="FILE")
-    add_judge_file(add)
+    shared.add_judge_file(add)
     add.file("--dataset", "the dataset that it answers", required=True)
     shared.add_rubric(add, "its criteria, with their weights")
     shared.add_columns(add, "dataset")
@@ -113,7 +102,7 @@ def _add_export(actions: console.Actions) -> None:
     )
     export.file("--json", "every judgment with its raw predictions, as JSON")
     export.file("--csv", "all data, one row per judgment")
-    add_labels_of(export)
+    shared.add_labels_of(export)
     export.flag("--accepted", "only labels that may stand, by the thresholds that `trust --keep` kept")
     export.flag(
         "--with-stale", "include stale explanations: those written for another label than the effective one"
@@ -133,15 +122,26 @@ def _runs(options: argparse.Namespace) -> int:
         if options.action is _list_runs:
             print(f"No runs yet: there is no run store {options.store}.")
             return console.DONE
+        from engine.operations.opening import check_store
+
         check_store(options.store)
-    with expecting(options.store, FileKind.RUN_STORE), RunStore(options.store) as store:
-        progress.tell_waiting(store)
-        return int(options.action(store, options))
+    try:
+        with RunStore(options.store) as store:
+            progress.tell_waiting(store)
+            return int(options.action(store, options))
+    except SetupError:
+        from engine.data.file_kinds import expecting
+
+        with expecting(options.store, FileKind.RUN_STORE):
+            raise
 
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
+    from engine.results.completeness import open_submission
+    from engine.results.run_results import load_results
+
     dataset = shared.read_dataset(options, options.dataset)
-    run = open_submission(options.submission, dataset, store, judge_column(options))
+    run = open_submission(options.submission, dataset, store, shared.judge_column(options))
     results = load_results(store, run.id)
     notices = filter(None, [console.printable(results.joined_in_words), how_to_complete(results.left)])
     print("\n".join([*notices, f"It is run {run.id} of {store.path}."]))
@@ -149,18 +149,24 @@ def _add(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _show(store: RunStore, options: argparse.Namespace) -> int:
+    from engine.report import run as of_runs
+    from engine.results.health import run_health
+    from engine.results.run_results import load_results
+
     results = load_results(store, options.id)
     print(console.printed_section(Section("run", "", [of_runs.run_facts(results)])))
-    print(f"\n{progress.health_lines(run_health(results))}")
+    if not results.run.by_hand:
+        print(f"\n{progress.health_lines(run_health(results))}")
     print(f"\n{console.printed_section(of_runs.labels_given_section(results.answered))}")
     _print_unscored(results)
     return console.DONE
 
 
-def _print_unscored(results: RunResults) -> None:
+def _print_unscored(results: "RunResults") -> None:
     if results.run.submitted:
+        what = "not labelled" if results.run.by_hand else "not answered"
         if lacking := [item.item_id for item in results.judged if item.item_id in results.unanswered]:
-            print(f"not answered ({len(lacking):,}): {console.printable(listed(lacking))}")
+            print(f"{what} ({len(lacking):,}): {console.printable(listed(lacking))}")
         return
     reasons = [
         (JudgmentKey(item.item_id, criterion), why)
@@ -177,6 +183,11 @@ def _print_unscored(results: RunResults) -> None:
 
 
 def _export(store: RunStore, options: argparse.Namespace) -> int:
+    from engine.data.submission import check_suffix, write_submission
+    from engine.operations.opening import dataset_beside
+    from engine.results.exports import as_json, write_results_csv
+    from engine.results.run_results import submission_of
+
     tool = _tool_of(options)
     if not (options.out or options.json or options.csv or options.as_dataset):
         raise SetupError(
@@ -225,7 +236,11 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     return progress.warn_of_gaps(results.whole or results)
 
 
-def _exported(store: RunStore, options: argparse.Namespace) -> RunResults:
+def _exported(store: RunStore, options: argparse.Namespace) -> "RunResults":
+    from engine.annotations.records import LabelSource
+    from engine.results.accepted import accepted_in_words, accepted_only
+    from engine.results.run_results import load_results
+
     results = load_results(store, options.id)
     results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))
     if options.accepted:
@@ -234,7 +249,9 @@ def _exported(store: RunStore, options: argparse.Namespace) -> RunResults:
     return results
 
 
-def _tool_of(options: argparse.Namespace) -> ToolExport | None:
+def _tool_of(options: argparse.Namespace) -> "ToolExport | None":
+    from engine.operations.export import ToolExport, no_criterion, suffixes_of
+
     if options.tool is None:
         if options.criterion is not None:
             raise no_criterion()
@@ -248,7 +265,10 @@ def _tool_of(options: argparse.Namespace) -> ToolExport | None:
     return ToolExport(options.tool, options.out, options.criterion, options.with_stale)
 
 
-def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
+def _export_dataset(results: "RunResults", options: argparse.Namespace) -> None:
+    from engine.data.submission import write_dataset
+    from engine.results.run_dataset import labelled_dataset, written_otherwise
+
     dataset = shared.items_of_run(options, results.run, options.dataset)
     made = labelled_dataset(results, dataset, options.with_judge)
     write_dataset(options.as_dataset, made.columns)
@@ -259,8 +279,8 @@ def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
 
 
 def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
-    # Only this action waits for llama.cpp.
-    from engine.operations.judge import RewriteRequest, rewrite  # noqa: PLC0415
+    from engine.operations.judge import RewriteRequest, rewrite
+    from engine.results.run_results import load_results
 
     results = load_results(store, options.id)
     if not results.stale:
@@ -288,6 +308,10 @@ def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
+    from engine.report.run import changes_section
+    from engine.results.calibration import load_calibration
+    from engine.results.run_results import decided_again
+
     calibration = load_calibration(options.calibration) if options.calibration else None
     decided = decided_again(store, options.id, calibration)
     if decided.lacking:
@@ -298,7 +322,7 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     print(f"Run {options.id} is now {made}.\n")
     if decided.after.one_labels:
         console.tell(decided.after.one_label_sentence)
-    print(console.printed_section(of_runs.changes_section(decided.before, decided.after)))
+    print(console.printed_section(changes_section(decided.before, decided.after)))
     return progress.warn_of_gaps(decided.after)
 
 
@@ -343,6 +367,10 @@ def _find(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _diff(store: RunStore, options: argparse.Namespace) -> int:
+    from engine.metrics.run_drift import stored_drift
+    from engine.report import run as of_runs
+    from engine.report.drift import drift_sections
+
     if options.id == options.other:
         raise SetupError(f"Both are run {options.id}.", Hint(Step.CHOOSE_RUN))
     with store.reading():

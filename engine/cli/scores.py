@@ -3,8 +3,8 @@
 import argparse
 from collections.abc import Sequence
 from textwrap import indent
+from typing import TYPE_CHECKING
 
-from engine.calibration.learning import run_curve
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
@@ -17,13 +17,10 @@ from engine.metrics.accuracy import UNSCORED
 from engine.metrics.comparison import Comparison, match_all
 from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
-from engine.metrics.evaluation import official_json
+from engine.metrics.evaluation import evaluating, official_json
 from engine.metrics.matching import Matched, match
-from engine.ranking.weighted_scoring import SlicedWeightedScoring, weigh_by_default
 from engine.report.accuracy import confusion_section
-from engine.report.comparison import comparison_json, comparison_sheet
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
-from engine.report.rankings import rankings_beside
 from engine.report.slices import (
     compared_slice_table,
     compared_slices_in_short,
@@ -32,6 +29,9 @@ from engine.report.slices import (
     slice_sections,
 )
 from engine.system.files import write_whole
+
+if TYPE_CHECKING:
+    from engine.ranking.weighted_scoring import SlicedWeightedScoring
 
 
 def evaluate() -> console.Parser:
@@ -42,14 +42,14 @@ def evaluate() -> console.Parser:
     arguments = console.command_parser(evaluate, _evaluate)
     what = "the id of a run, SUBMISSION.tsv, or another judge's file"
     arguments.add_argument("system", metavar="SYSTEM", help=what)
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the scores as JSON, under the task's keys")
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
     arguments.flag("--confusion", "also print the confusion matrices")
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
@@ -64,16 +64,18 @@ def _evaluate(options: argparse.Namespace) -> int:
         by_model = measures.model_measures(options, cancel)
         measures.say_what_was_left_out(matched)
         scores = show_measure("explanations", by_model.scores(matched))
-    evaluation = evaluated(matched, scores)
+        evaluation = show_measure("Criteria", evaluating(matched, scores, cancel))
     slices = measures.sliced(matched, divisions)
-    found = official_json(evaluation, by_model.judge_name)
-    found["details"] |= measures.slices_json(slices)
-    shared.write_json_file(options, "Scores", found)
+    if options.json:
+        found = official_json(evaluation, by_model.judge_name)
+        found["details"] |= measures.slices_json(slices)
+        shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
-    statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
-    measures.write_methods(options, "evaluate", statements)
+    if options.methods_text:
+        statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
+        measures.write_methods(options, "evaluate", statements)
     console.print_sheet(sheet)
     return console.DONE
 
@@ -89,19 +91,22 @@ def compare() -> console.Parser:
         metavar="SYSTEM",
         help="the id of a run, SUBMISSION.tsv, or another judge's file; two or more",
     )
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)
     arguments.number("--differences", "number of differences to print (%(default)s)", default=10)
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from engine.report.comparison import comparison_json, comparison_sheet
+    from engine.report.rankings import rankings_beside
+
     written = {"--json": options.json, **shared.table_targets(options)}
     measures.check_measure_outputs(options, written, options.systems)
     with console.interruptible() as cancel:
@@ -141,7 +146,9 @@ def _compare(options: argparse.Namespace) -> int:
     return console.DONE
 
 
-def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeightedScoring]:
+def _wins(matched: Sequence[Matched], division: Slicing) -> "dict[str, SlicedWeightedScoring]":
+    from engine.ranking.weighted_scoring import weigh_by_default
+
     found = {one.system.name: weigh_by_default(one, division) for one in matched}
     return {name: weighed for name, weighed in found.items() if weighed is not None}
 
@@ -167,22 +174,22 @@ def report() -> console.Parser:
     """
     arguments = console.command_parser(report, _report)
     arguments.add_argument("run", metavar="RUN", help="the id of a run, or SUBMISSION.tsv")
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments)
     arguments.file("--out", "the report", metavar="FILE.html", required=True)
     arguments.file("--figures", "also write its figures, as PNG and SVG", metavar="DIR")
     arguments.flag("--curve", "include the learning curve of the calibration (takes some seconds)")
     measures.add_weights(arguments)
     measures.add_slices(arguments)
-    measures.add_labels_of(arguments)
+    shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
     return arguments
 
 
 def _report(options: argparse.Namespace) -> int:
-    # Only reports wait for matplotlib.
-    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html  # noqa: PLC0415
+    from engine.calibration.learning import run_curve
+    from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
     measures.check_measure_outputs(options, {"--out": options.out}, [options.run])
@@ -197,10 +204,11 @@ def _report(options: argparse.Namespace) -> int:
         measures.say_what_was_left_out(matched)
         curve = show_measure("learning", run_curve(matched, cancel)) if options.curve else None
         scores = show_measure("explanations", by_model.scores(matched))
+        evaluation = show_measure("Criteria", evaluating(matched, scores, cancel))
     chosen = not (options.weights is None and options.tie_threshold is None and options.rubric is None)
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
     slices = measures.sliced(matched, divisions)
-    made = Report(evaluated(matched, scores), weighted_scoring, source, slices, curve)
+    made = Report(evaluation, weighted_scoring, source, slices, curve)
     drawn = {name: figure.as_bytes("svg") for name, figure in made.figures.items()}
     write_whole(options.out, report_html(made, drawn).encode("utf-8"))
     print(f"Report: {options.out}")

@@ -33,7 +33,7 @@ def trust() -> console.Parser:
     arguments.add_argument(
         "system", metavar="SYSTEM", help="the id of a run, or another judge's file with its confidence"
     )
-    measures.add_judge_file(arguments)
+    shared.add_judge_file(arguments)
     measures.add_gold(arguments, required=False)
     for name, of_what, default in (
         ("--target", "the share of labels that stand which is to agree with people", TARGET),

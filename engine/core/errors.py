@@ -99,6 +99,7 @@ class Step(Enum):
     NAME_ANNOTATOR = "Open it as a dataset once to say how it is read."
     NAME_CANDIDATES = "Name their columns, as candidate_a and candidate_b"
     NAME_WORKER_MODEL = "Put the file in that computer's model folder, or start that worker with it."
+    RANK_ALL = "Rank them all."
     RESUME = "Resume the run"
     SEE_UNSCORED = "or see why these are unscored."
     START_SCHEDULER = "Start the scheduler again; then resume the run."
@@ -249,6 +250,10 @@ class SetupError(EngineError):
 
     def __str__(self) -> str:
         return f"{self.problem}\n{self.hint}"
+
+
+class DoubtfulCandidates(SetupError):
+    """What names candidates looks like ids: whether these are models is for the user to say."""
 
 
 class InputError(SetupError):

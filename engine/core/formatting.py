@@ -178,6 +178,7 @@ INTERVAL = (
     " it. Items with the same instruction are one cluster; few instructions make the interval wide."
 )
 KAPPA = "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete; “-” where only one label occurs."
+AC1 = "Gwet's AC1: agreement beyond chance, which stays high if nearly all labels are rightly the same one."
 MACRO_F1 = (
     "The mean F1 score (0 to 1) over the labels that occur: rare labels count as much as frequent ones."
 )

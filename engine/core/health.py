@@ -120,4 +120,5 @@ class Health:
         }
 
 
+NO_JUDGE = Health(0, enough=False)  # of labels by hand
 NOT_LOOKED_AT = Health(0, enough=False)  # of a judge that is not checked yet

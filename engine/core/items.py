@@ -42,13 +42,14 @@ class Tie(StrEnum):
 HumanLabel = Preference | Tie  # what an annotator may give an item on one criterion
 
 HUMAN_LABELS: tuple[HumanLabel, ...] = (*PREFERENCES, Tie.TIE)
+_BY_TEXT: dict[str, HumanLabel] = {label.value: label for label in HUMAN_LABELS}
 TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
 """The ties that a judge may give: each says whether both responses are good."""
 
 
 def written_label(text: str) -> HumanLabel:
     """The human label of this text. ValueError for any other text."""
-    return Tie.TIE if text == Tie.TIE else Preference(text)
+    return _BY_TEXT.get(text) or Preference(text)
 
 
 def agree(one: HumanLabel | None, other: HumanLabel | None) -> bool:
@@ -153,7 +154,7 @@ def content_hash(instruction: str, output_a: str, output_b: str) -> str:
     return digest([instruction, output_a, output_b])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One instruction with two responses and, by criterion name, the human labels that are known."""
 
@@ -193,10 +194,20 @@ def digest(value: object) -> str:
     return hashlib.sha256(_CANONICAL.encode(value).encode("ascii")).hexdigest()
 
 
+def digest_of_list(values: Iterable[object]) -> str:
+    """`digest` of a list, value by value: of a long one at once, all threads would wait for it."""
+    found, before = hashlib.sha256(), b"["
+    for value in values:
+        found.update(before + _CANONICAL.encode(value).encode("ascii"))
+        before = b","
+    found.update(b"]" if before == b"," else b"[]")
+    return found.hexdigest()
+
+
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """The prediction for one item on one criterion; no preference means unscored.
 

@@ -30,6 +30,7 @@ class Kind(StrEnum):
     PARTIAL = "partial"  # a Partial
     PART = "part"  # a PartOf
     ESTIMATE = "estimate"  # an Estimate
+    MEASURE = "measure"  # an Estimate of something that is no share, such as kappa
     FACT = "fact"  # a Fact: each row has a kind of its own
 
     @property
@@ -125,6 +126,9 @@ def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = 
     """A value as users read it, a dash for None; `digits` and `least` as `number` takes them."""
     if value is None:
         return "-"
+    if kind is Kind.MEASURE and isinstance(value, Estimate):
+        shown = [number(each, digits) for each in (value.value, *(value.ends or ()))]
+        return shown[0] if value.ends is None else f"{shown[0]} ({shown[1]} to {shown[2]})"
     if isinstance(value, str | Ranked | Partial | PartOf | Estimate | Fact):
         return str(value)
     if kind is Kind.NUMBER:
@@ -196,6 +200,7 @@ _PARTS: Mapping[Kind, Sequence[tuple[str, str]]] = {
     Kind.PARTIAL: (_ONE, ("left_out", "How many items it leaves out."), *_ENDS),
     Kind.PART: (_ONE, ("of", "Of how many.")),
     Kind.ESTIMATE: (_ONE, *_ENDS),
+    Kind.MEASURE: (_ONE, *_ENDS),
     Kind.FACT: (_ONE, *_ENDS),
 }
 

@@ -39,6 +39,12 @@ def to_numpy(column: pa.ChunkedArray | pa.Array) -> npt.NDArray[Any]:
     return np.from_dlpack(array)
 
 
+def coded(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """The different texts of a column, as first met, and which of them each row has, shape (n,)."""
+    found = column.combine_chunks().dictionary_encode()
+    return to_numpy(found.indices).astype(np.int64), found.dictionary.to_pylist()
+
+
 def holds_bytes(kind: pa.DataType) -> bool:
     """True for bytes and for what holds some, as pictures are stored."""
     inner = [kind.field(place).type for place in range(kind.num_fields)]

@@ -10,10 +10,12 @@ their offsets, so that a wrong byte can be named by place and memory holds the f
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
-from engine.data.file_format import MOST_COLUMNS
+from engine.data.file_format import MOST_COLUMNS, MOST_TEXT
 
+_QUOTE, _RETURN = ord('"'), ord("\r")
 _LONE_RETURN = re.compile(rb"\r(?!\n)")
 
 
@@ -40,6 +42,35 @@ class Record(NamedTuple):
     line: int
     cells: list[Cell]
     split: bool = False
+
+
+class PlainRecord(NamedTuple):
+    """The same of a row without quotes or carriage returns: `raw`, from byte `start`, is all of its line."""
+
+    line: int
+    raw: bytes
+    start: int
+    delimiter: bytes
+
+    @property
+    def split(self) -> bool:
+        return False
+
+    @property
+    def cells(self) -> list[Cell]:
+        cells, start = [], self.start
+        for raw in self.raw.split(self.delimiter):
+            cells.append(Cell(raw, start, False))
+            start += len(raw) + 1
+        return cells
+
+    @property
+    def texts(self) -> list[str] | None:
+        """What its cells say; None where the bytes are not UTF-8, or so many that one may be too long."""
+        with suppress(UnicodeDecodeError):
+            if len(self.raw) <= MOST_TEXT:
+                return self.raw.decode("utf-8").split(self.delimiter.decode())
+        return None
 
 
 class QuotingError(Exception):
@@ -93,7 +124,7 @@ class Splitter:
             found[0] = None
         return list(found)
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Iterator[Record | PlainRecord]:
         """Every row in order, blank lines omitted.
 
         QuotingError ends them, for no row after it is sure; and TooManyCells.
@@ -101,6 +132,14 @@ class Splitter:
         position, line = self._start, 1
         first_end: bytes | None = None
         while position < len(self._data):
+            newline = self._data.find(b"\n", position)
+            raw = self._data[position:newline] if newline > position else b""
+            # Most rows, in a fifth of the time.
+            if raw and _QUOTE not in raw and _RETURN not in raw and raw.count(self._delimiter) < MOST_COLUMNS:
+                yield PlainRecord(line, raw, position, self._delimiter)
+                first_end = first_end or b"\n"
+                position, line = newline + 1, line + 1
+                continue
             cells, end, after = self._cut_record(position, line)
             if first_end is None:
                 first_end = end

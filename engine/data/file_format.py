@@ -3,12 +3,13 @@
 How large a data file may be: more than any dataset, little enough to be read or refused in seconds.
 """
 
+import codecs
 import gzip
 import io
 import re
 import zipfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -184,19 +185,31 @@ _STRANGERS = (
 
 
 class TableBytes(NamedTuple):
-    """`data` is UTF-8; `notices`: what was understood of a file that is written in another way."""
+    """`data` is UTF-8; `notices`: what was understood of a file that is written in another way. `rest`: of
+    JSON Lines that are not packed `data` is but the beginning, and this the file.
+    """
 
     data_format: FileFormat
     data: bytes
     notices: tuple[str, ...] = ()
     delimiter: bytes = b","
+    rest: Path | None = None
+
+    def blocks(self) -> Iterator[bytes]:
+        """All bytes in order, in parts: a file is held whole only where it has to be."""
+        if self.rest is None:
+            yield self.data
+            return
+        with reading(self.rest), self.rest.open("rb") as file:
+            while block := file.read(_CHUNK):
+                yield block
 
 
 def read_table_file(path: Path, cancel: CancelToken | None = None, *, exact: bool = False) -> TableBytes:
     """A file of data as `read_data_file` gives it; unless `exact`, TSV and CSV also as spreadsheets write
     them: UTF-16 with its mark, Windows-1252, cells between semicolons.
     """
-    data_format, data = _bytes_of(path, cancel)
+    data_format, data, rest = _bytes_of(path, cancel)
     notices: tuple[str, ...] = ()
     delimiter = b"\t" if data_format is FileFormat.TSV else b","
     if data_format in (FileFormat.TSV, FileFormat.CSV) and not exact:
@@ -207,7 +220,7 @@ def read_table_file(path: Path, cancel: CancelToken | None = None, *, exact: boo
     if data_format is FileFormat.CSV and is_of_semicolons and not exact:
         return TableBytes(data_format, data, (*notices, "Its cells are separated by semicolons."), b";")
     _refuse_other_format(path, data, data_format)
-    return TableBytes(data_format, data, notices, delimiter)
+    return TableBytes(data_format, data, notices, delimiter, rest)
 
 
 def _as_utf8(data: bytes) -> tuple[bytes, tuple[str, ...]]:
@@ -219,8 +232,11 @@ def _as_utf8(data: bytes) -> tuple[bytes, tuple[str, ...]]:
             return data.decode("utf-16").encode(), ("It is UTF-16 text.",)
         except UnicodeError:
             return data, ()
+    text = codecs.getincrementaldecoder("utf-8")()
     try:
-        data.decode()
+        for at in range(0, len(data), _CHUNK):  # for the text of a whole file may take four times its room
+            text.decode(data[at : at + _CHUNK])
+        text.decode(b"", final=True)
     except UnicodeDecodeError:
         letters = len(_LETTERS.findall(data))
         high = len(data) - len(data.translate(None, _HIGH))
@@ -237,23 +253,27 @@ def read_data_file(path: Path, cancel: CancelToken | None = None) -> tuple[FileF
     else than its name says, or too large; Cancelled.
     """
     read = read_table_file(path, cancel, exact=True)
-    return read.data_format, read.data
+    return read.data_format, b"".join(read.blocks())
 
 
-def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes]:
-    """The format that the name claims, and the bytes, unpacked; what they are is not looked at."""
+def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes, Path | None]:
+    """The format that the name claims, and the bytes, unpacked; what they are is not looked at. Also the file
+    where it is read line by line: then they are its first ones.
+    """
     with reading(path):
         _refuse_folders_and_devices(path)
         data_format, packed = _claimed_format(path)
         check_size(path, path.stat().st_size)
-        data = path.read_bytes()
+        rest = path if data_format is FileFormat.JSON_LINES and not packed else None
+        with path.open("rb") as file:
+            data = file.read(-1 if rest is None else _HEADER_BYTES)
     if packed:
-        return data_format, _unpack(path, data, cancel)
+        return data_format, _unpack(path, data, cancel), None
     if path.suffix.lower() == _LOG:
-        return data_format, _samples_of_log(path, data)
+        return data_format, _samples_of_log(path, data), None
     if data.startswith(_GZIP_MARK):
         raise InputError(path, ["is gzip-compressed."], f"Rename it to {path.name}.gz.")
-    return data_format, data
+    return data_format, data, rest
 
 
 def _samples_of_log(path: Path, packed: bytes) -> bytes:

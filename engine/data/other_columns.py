@@ -1,13 +1,10 @@
 """The columns of a table that no dataset needs, kept as text next to those that it does."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
-import pyarrow as pa
-
 from engine.core.formatting import counted, listed, quoted
-from engine.data.arrow_arrays import text_array
 from engine.data.tables import SourceTable
 
 MOST_OTHER_COLUMNS = 100
@@ -30,7 +27,7 @@ def distinct_names(others: Sequence[str], taken: Collection[str]) -> dict[str, s
 
 
 class OtherColumns:
-    """Collects them while the rows of a table are read: those that hold text and occur once, the first ones.
+    """Finds them while the rows of a table are read: those that hold text and occur once, the first ones.
 
     A cell of theirs that is no text does not keep a file from being read.
     """
@@ -38,8 +35,6 @@ class OtherColumns:
     def __init__(self, table: SourceTable, known: Collection[str]) -> None:
         self._table = table
         self._known = known
-        self._chunks: dict[str, list[pa.Array]] = {}
-        self._sizes: list[int] = []  # how many rows each chunk has
         self._met = 0
         self._why_not: dict[str, str] = {}
         self._look()
@@ -51,21 +46,6 @@ class OtherColumns:
         if not self._table.has_header and len(self._table.columns) != self._met:  # further ones may come
             self._look()
         return list(islice((name for name, why in self._why_not.items() if not why), MOST_OTHER_COLUMNS))
-
-    def pack(self, rows: Sequence[Mapping[str, str]]) -> None:
-        """Take the cells of further rows in; what came late was empty before."""
-        for name in self.names:
-            chunks = self._chunks.setdefault(name, [])
-            if len(chunks) < len(self._sizes):
-                chunks += [text_array([""] * size) for size in self._sizes]
-            chunks.append(text_array([cells.get(name, "") for cells in rows]))
-        self._sizes.append(len(rows))
-
-    def table(self) -> pa.Table | None:
-        """All of them; None where there are none."""
-        if not self._chunks:
-            return None
-        return pa.table({name: pa.chunked_array(chunks) for name, chunks in self._chunks.items()})
 
     def left_out_in_words(self) -> Iterator[str]:
         """A sentence for the columns that are not kept, and why."""

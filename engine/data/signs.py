@@ -110,6 +110,12 @@ class Signs:
         """How many instructions, that are no empty ones, occur more than once."""
         return sum(times > 1 for shown, times in self._instructions.items() if shown)
 
+    def count_instructions(self, instructions: Sequence[str]) -> None:
+        """Take these in alone: where the columns are a dataset's own, nothing can be read otherwise."""
+        shown = [hash(instruction.strip() and instruction) for instruction in instructions]
+        self._instructions.update(shown)
+        self._counts[SignKind.INSTRUCTION_EMPTY] += shown.count(hash(""))
+
     def add(self, cells: Mapping[str, str]) -> None:
         """Look at one item, as a dataset stores it."""
         self._items += 1

@@ -14,7 +14,6 @@ from io import BytesIO, StringIO
 from pathlib import Path
 
 import pyarrow as pa
-from pyarrow import parquet
 
 from engine.core import items
 from engine.core.errors import FileKind, InputError, SetupError
@@ -38,7 +37,7 @@ _MOST_COLUMNS_SHOWN = 20
 _SAY_WHICH_TIE = "A submission distinguishes ties: both responses are good, or both are bad."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SubmissionRow:
     id: str
     predictions: Mapping[str, items.Prediction]
@@ -92,12 +91,20 @@ def read_submission(path: Path, ties: bool = False) -> Submission:
     with expecting(path, FileKind.SUBMISSION):
         columns, rows = _sound_rows(path, ties)
     criteria, with_explanations = _named_in(columns)
-    made = (_submission_row(dict(zip(columns, cells, strict=True)), criteria) for cells in rows)
+    at = columns.index("id")
+    known: dict[tuple[str, ...], Mapping[str, items.Prediction]] = {}  # once for all rows that say the same
+    made = []
+    for cells in rows:
+        item_id, said = cells[at], cells[:at] + cells[at + 1 :]
+        predictions = known.get(said) or _predictions(dict(zip(columns, cells, strict=True)), criteria)
+        if not with_explanations:
+            known[said] = predictions
+        made.append(SubmissionRow(item_id, predictions))
     return Submission(tuple(made), criteria, with_explanations, path)
 
 
 @sandboxed
-def _sound_rows(path: Path, ties: bool) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+def _sound_rows(path: Path, ties: bool) -> tuple[Sequence[str], Sequence[tuple[str, ...]]]:
     """The columns of a submission and the cells of each row, nothing of which is wrong."""
     # Texts alone: to send the rows made of them from process to process takes as long as to make them.
     table = open_table(path, exact=True)
@@ -215,15 +222,12 @@ def _named_in(columns: Iterable[str]) -> tuple[tuple[str, ...], bool]:
     return criteria, any(name.endswith(_EXPLANATION) for name in columns)
 
 
-def _submission_row(cells: Mapping[str, str], criteria: Iterable[str]) -> SubmissionRow:
-    predictions = {}
-    for name in criteria:
-        label = cells[name + _PREFERENCE]
-        explanation = cells.get(name + _EXPLANATION)
-        predictions[name] = items.Prediction(
-            items.written_label(label) if label else None, explanation or None
-        )
-    return SubmissionRow(cells["id"], predictions)
+def _predictions(cells: Mapping[str, str], criteria: Iterable[str]) -> Mapping[str, items.Prediction]:
+    said = ((name, cells[name + _PREFERENCE], cells.get(name + _EXPLANATION)) for name in criteria)
+    return {
+        name: items.Prediction(items.written_label(label) if label else None, explanation or None)
+        for name, label, explanation in said
+    }
 
 
 def _column_differences(submission: Submission, rubric: Rubric) -> Iterator[str]:
@@ -274,6 +278,8 @@ def write_dataset(path: Path, columns: Columns) -> None:
                 path, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
             )
         case ".parquet":
+            from pyarrow import parquet  # noqa: PLC0415
+
             written = BytesIO()
             parquet.write_table(pa.table({name: _array(cells) for name, cells in columns.items()}), written)
             write_whole(path, written.getvalue())

@@ -13,7 +13,6 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
 
 from engine.core.errors import InputError
 from engine.core.events import CancelToken
@@ -21,7 +20,7 @@ from engine.core.formatting import listed, named, quoted
 from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.catalogue import records_keys
-from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
+from engine.data.delimited import Cell, PlainRecord, QuotingError, Record, Splitter, TooManyCells
 
 _PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100
@@ -153,7 +152,7 @@ def open_table(
             case file_format.FileFormat.JSON:
                 table = _JsonTable(path, read.data_format, found)
             case file_format.FileFormat.JSON_LINES:
-                lines = json_records.read_json_lines(read.data, start)
+                lines = json_records.read_json_lines(read.blocks(), start)
                 table = _JsonLinesTable(path, read.data_format, lines)
             case file_format.FileFormat.PARQUET:
                 table = _ParquetTable(path, read.data_format, read.data)
@@ -216,6 +215,10 @@ class _DelimitedTable(SourceTable):
         while record := self._record(width):
             if self._gives_up():
                 return
+            texts = record.texts if isinstance(record, PlainRecord) else None
+            if texts is not None and len(texts) == width:
+                yield SourceRow(record.line, {name: texts[at] for name, at in places.items()})
+                continue
             if len(record.cells) != width:
                 why = _SPLIT if record.split else ""
                 self.report(record.line, f"cells found: {len(record.cells)}; the header has {width}.{why}")
@@ -225,7 +228,7 @@ class _DelimitedTable(SourceTable):
             if len(self.problems) == before:
                 yield SourceRow(record.line, cells)
 
-    def _record(self, width: int) -> Record | None:
+    def _record(self, width: int) -> Record | PlainRecord | None:
         """The next row; None after the last one, and where one is so long that it cannot be a row."""
         try:
             return self._next_record()
@@ -235,7 +238,7 @@ class _DelimitedTable(SourceTable):
             self.problems.append(f"Nothing after line {error.line:,} was read.")
             return None
 
-    def _next_record(self) -> Record | None:
+    def _next_record(self) -> Record | PlainRecord | None:
         try:
             return next(self._records, None)
         except QuotingError as error:
@@ -307,6 +310,9 @@ class _JsonTable(SourceTable):
                 file_format.check_columns(self.path, new, len(known))
                 known.update(new)
                 self.columns += new
+            if wanted is None and isinstance(record, json_records.TextRecord):
+                yield SourceRow(record.number, record.value)
+                continue
             before = len(self.problems)
             cells = {
                 name: self._text(record.number, name, value)
@@ -345,6 +351,8 @@ class _ParquetTable(SourceTable):
     row_word = "row"
 
     def __init__(self, path: Path, data_format: file_format.FileFormat, data: bytes) -> None:
+        from pyarrow import parquet  # noqa: PLC0415 - most tables are text
+
         super().__init__(path, data_format)
         self._unpacking = file_format.Unpacking(path, len(data), _EXPORT_AS_TEXT)
         try:

@@ -18,7 +18,7 @@ from engine.judging.plan import RunPlan, check_context, worked_alike
 from engine.judging.run import make_item_judge
 from engine.llama.speed import ModelSpeed
 from engine.models.opening import OpenModelFactory, open_template, remembered_speed
-from engine.prompt.tokens import PromptSizer, SizedItem
+from engine.prompt.tokens import PromptSizer, SizedItem, most_of_one_prompt
 from engine.results.calibration import judge_of_run
 from engine.results.second_order import LEAST_ITEMS, both_orders, orders_read
 from engine.settings.identity import Effort, StoredRun
@@ -159,7 +159,11 @@ def forecast(
     with open_template(plan.model.path, cancel) as (model, template):
         check_context(plan.settings, plan.model, model)
         made_of = (template, plan.rubric, plan.settings, plan.examples, cancel.raise_if_requested)
-        sizer = PromptSizer(*made_of, keeps_state=model.keeps_state)
+        trained_context = model.trained_context  # a model that is closed has none: that would crash
+        # What is shortened is counted by its prompts.
+        most = max(most_of_one_prompt(plan.settings.context), trained_context)
+        most_looked_at = None if plan.settings.shorten else most
+        sizer = PromptSizer(*made_of, keeps_state=model.keeps_state, most=most_looked_at)
         whole, left, left_items = _ReadingCost(sizer), _ReadingCost(sizer), 0
         by_method: Counter[Method] = Counter()
         largest, too_long, shortened = ("", 0), list[str](), list[str]()
@@ -179,7 +183,6 @@ def forecast(
                 left.add(position, sized)
                 left_items += 1
         yield MeasureProgress(len(plan.dataset), len(plan.dataset))
-        trained_context = model.trained_context  # a model that is closed has none: that would crash
     settings, items, criteria = plan.settings, len(plan.dataset), len(plan.rubric.criteria)
     fits_all = max(-(-largest[1] // _CONTEXT_STEP) * _CONTEXT_STEP, SMALLEST_CONTEXT)
     judged, share = known.run.judged if known.run else 0, known.second.share

@@ -14,7 +14,7 @@ from engine.judging.item_reader import GroupWatch, ItemReader, ItemWork, Judging
 from engine.llama.session import Continuation, Generated, LlamaSession, Sampling
 from engine.prompt.examples import ExamplePool
 from engine.prompt.template import ChatTemplate
-from engine.prompt.tokens import PromptSizer, tokenize_explanation
+from engine.prompt.tokens import PromptSizer, most_of_one_prompt, tokenize_explanation
 from engine.results.calibration import Calibration
 from engine.results.decision import decide
 from engine.results.health import complete_length, without_half_sentence
@@ -59,7 +59,8 @@ class ItemJudge:
         self._series = series
         self._with = " with its labelled examples" if examples.are_own else ""
         made_of = (template, rubric, settings, examples, session.raise_if_cancelled)
-        self._sizer = PromptSizer(*made_of, keeps_state=session.keeps_state)
+        most = most_of_one_prompt(settings.context)
+        self._sizer = PromptSizer(*made_of, keeps_state=session.keeps_state, most=most)
         self._holds_stem = False
         self.time_estimate = TimeEstimate()
         self._watch = GroupWatch(session, self.time_estimate, settings.longest_text)
@@ -258,8 +259,8 @@ class ItemJudge:
     def _result(self, work: ItemWork) -> JudgedItem:
         unscored = {}
         if not work.raw_predictions:
-            cells, context = work.sized.cells, self._settings.context
-            too_long = f"needs {cells:,} tokens{self._with}, the context holds {context:,}"
+            context = self._settings.context
+            too_long = f"needs {work.sized.needs}{self._with}, the context holds {context:,}"
             reason = work.sized.refused or too_long
             unscored = dict.fromkeys(self._rubric.names, reason)
         return JudgedItem(

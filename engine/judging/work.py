@@ -20,6 +20,7 @@ from engine.llama.context import OTHER_BATCH
 from engine.models.checked_model import in_use
 from engine.models.memory import memory_needed
 from engine.models.model_file import ModelFile
+from engine.prompt.tokens import most_of_one_prompt
 from engine.results.run_results import keep_read_again, load_results
 from engine.settings.identity import DEVICE_LEFT
 from engine.settings.rows import DEFAULT_METHODS, neutral
@@ -126,7 +127,9 @@ def _too_long(forecast: Forecast) -> str:
     ]
     fits_all = forecast.context_that_fits_all
     enough = f"{fits_all:,} are enough" if fits_all else "the model was trained with less"
-    return f"{' '.join(said)} The largest, {item_id}, needs {tokens:,} tokens of context; {enough}."
+    is_bound = fits_all is None and tokens > most_of_one_prompt(forecast.settings.context)
+    least = "at least " if is_bound else ""
+    return f"{' '.join(said)} The largest, {item_id}, needs {least}{tokens:,} tokens of context; {enough}."
 
 
 def _methods(forecast: Forecast) -> str:

@@ -5,9 +5,9 @@ judging prints it: scikit-learn is not needed here.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from operator import sub
+from functools import cached_property, partial
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,15 @@ from engine.core.items import (
     labels_beside,
 )
 from engine.core.judgments import AnyJudgment, Judgment
+from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
+from engine.metrics.beyond_chance import Measured, MetLabels, ac1_of, kappa_of, macro_f1_of
 from engine.metrics.intervals import (
     FEW,
     LEAST_GROUPS,
     Interval,
     OverInstructions,
+    group_numbers,
     grouped_folds,
     least_interval,
     share_interval,
@@ -101,22 +104,6 @@ def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     return found
 
 
-def kappa(labels: Labels, other: Labels) -> float | None:
-    """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree:
-    1 - (share that disagrees) / (share that would by chance). As a `tie` agrees with two others, it is the
-    weighted kappa with weight 0 for what agrees and 1 for what does not (Cohen 1960 and 1968).
-    """
-    rows = sorted({*labels, *other}, key=label_name)
-    places = {label: place for place, label in enumerate(rows)}
-    together = np.zeros((len(rows), len(rows)), dtype=np.int64)
-    for one, two in zip(labels, other, strict=True):
-        together[places[one], places[two]] += 1
-    unlike = np.array([[not agree(one, two) for two in rows] for one in rows])
-    by_chance = np.outer(together.sum(axis=0), together.sum(axis=1)) / len(labels)
-    expected = (unlike * by_chance).sum()
-    return float(1 - (unlike * together).sum() / expected) if expected else None
-
-
 def label_name(label: HumanLabel | None) -> str:
     return UNSCORED if label is None else label.value
 
@@ -148,14 +135,19 @@ class Baselines:
 def baseline_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
     """By the names of Baselines whether that judge is right of each pair, 0 or 1; of guessing the chance."""
     gold = [pair.gold.label for pair in pairs]
-    given: dict[str, Labels] = {
-        "most_frequent": [most_frequent_label([label for label in gold if label is not None])] * len(gold),
-        "longer": [longer_response(pair.item) or Preference.A for pair in pairs],
-        "always_a": [Preference.A] * len(gold),
+    different = {*gold}
+    frequent = most_frequent_label([label for label in gold if label is not None])
+    longer = [longer_response(pair.item) or Preference.A for pair in pairs]
+    chance = {human: len(agreeing(human)) / len(PREFERENCES) if human else 0.0 for human in different}
+    is_frequent, is_a = (
+        {human: float(agree(label, human)) for human in different} for label in (frequent, Preference.A)
+    )
+    return {
+        "most_frequent": [is_frequent[human] for human in gold],
+        "longer": [(0.0, 1.0)[agree(label, human)] for label, human in zip(longer, gold, strict=True)],
+        "always_a": [is_a[human] for human in gold],
+        "random": [chance[human] for human in gold],
     }
-    right = {name: list(map(float, map(agree, labels, gold))) for name, labels in given.items()}
-    guessing = [len(agreeing(human)) / len(PREFERENCES) if human else 0.0 for human in gold]
-    return {**right, "random": guessing}
 
 
 def best_baseline(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
@@ -180,7 +172,7 @@ def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
 
 def longer_response(item: Item) -> Preference | None:
     """The response with more characters, None where both have as many."""
-    a, b = len(item.output_a), len(item.output_b)
+    a, b = item.lengths
     return None if a == b else Preference.A if a > b else Preference.B
 
 
@@ -229,16 +221,26 @@ def count_run(results: RunResults) -> list[LabelCounts]:
     ]
 
 
+class LabelQuality(NamedTuple):
+    """Of a label, with intervals over instructions. `precision`: the share of the items with it that are
+    right, `recall`: of those that humans gave it; None where there are none.
+    """
+
+    precision: Estimate | None
+    recall: Estimate | None
+
+
 @dataclass(frozen=True)
 class LabelMeasures(LabelCounts):
     """One criterion over its labelled items: what the labels say by themselves, and how they agree.
     `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label, unscored is wrong,
     with its 95 % `interval`, None for a single instruction. `rival`: the best baseline on the same items,
     named as in Baselines, of equals the first of `baseline_judges`; `lead`: how much more accurate, with its
-    interval. `kappa`: Cohen's, unscored as a label of its own. `macro_f1`: mean over the labels that occur on
-    either side; all ties are one where one gave any of which it said no more. `confusion`: a row for each
-    human label, a column for each predicted one, `tie` where it occurs, the last for unscored. `longer`,
-    `longer_human`: among the preferences for A or B where the lengths differ, the share for the longer
+    interval. `kappa`: Cohen's, `ac1`: Gwet's, unscored as a label of its own. `macro_f1`: mean over the
+    labels that occur on either side; all ties are one where one gave any of which it said no more.
+    `confusion`: a row for each human label, a column for each predicted one, `tie` where it occurs, the last
+    for unscored. `longer`, `longer_human`: among the preferences for A or B where the lengths differ, the
+    share for the longer
     response.
     """
 
@@ -247,8 +249,10 @@ class LabelMeasures(LabelCounts):
     interval: Interval | None
     rival: str
     lead: tuple[float, Interval | None]
-    kappa: float | None
-    macro_f1: float
+    kappa: Measured
+    ac1: Measured
+    macro_f1: Measured
+    by_label: Mapping[HumanLabel, LabelQuality]
     confusion: Mapping[HumanLabel, tuple[int, ...]]
     human: Mapping[HumanLabel, int]
     longer: float | None
@@ -273,12 +277,16 @@ class LabelMeasures(LabelCounts):
 
 
 def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
+    pairs = tuple(pairs)
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.label for pair in pairs]
-    right = [float(is_right(pair)) for pair in pairs]
-    instructions = [pair.item.group for pair in pairs]
-    baseline, met = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
-    leads = [tuple(map(sub, right, judge)) for judge in baseline.values()]
+    right = [(0.0, 1.0)[is_right(pair)] for pair in pairs]
+    # Numbers of instructions, not their texts, which would be numbered anew for each interval.
+    instructions = group_numbers([pair.item.group for pair in pairs]).tolist()
+    baseline, counts = baseline_judges(pairs), Counter(zip(human, predicted, strict=True))
+    met = MetLabels.of(human, predicted, instructions)
+    leads = [np.subtract(right, judge) for judge in baseline.values()]
+    different = {lead.tobytes(): lead for lead in leads}.values()
     return LabelMeasures(
         **vars(count_labels(criterion, predicted, [pair.judgment for pair in pairs])),
         accuracy=sum(right) / len(right),
@@ -286,11 +294,13 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
         instructions=len(set(instructions)),
         rival=best_baseline(baseline)[0],
         # The rival is chosen by these items; the interval holds that, for it is of the least of all leads.
-        lead=(min(map(sum, leads)) / len(right), least_interval([*dict.fromkeys(leads)], instructions)),
-        kappa=kappa(human, predicted),
-        macro_f1=_macro_f1(human, predicted),
+        lead=(min(float(lead.sum()) for lead in leads) / len(right), least_interval(different, instructions)),
+        kappa=met.measured(kappa_of),
+        ac1=met.measured(ac1_of),
+        macro_f1=_macro_f1(human, predicted, instructions),
+        by_label=_by_label(human, predicted, instructions),
         confusion={
-            label: tuple(met[label, given] for given in (*labels_beside(predicted), None))
+            label: tuple(counts[label, given] for given in (*labels_beside(predicted), None))
             for label in labels_beside(human)
         },
         human=Counter(label for label in human if label is not None),
@@ -303,7 +313,7 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
 def mean_accuracy_of(pairs: Mapping[str, Sequence[Pair]]) -> OverInstructions | None:
     """The mean over the criteria of their accuracies; None for a single instruction."""
     return OverInstructions.of(
-        {name: [float(is_right(pair)) for pair in of_one] for name, of_one in pairs.items()},
+        {name: np.array([is_right(pair) for pair in of_one], float) for name, of_one in pairs.items()},
         {name: [pair.item.group for pair in of_one] for name, of_one in pairs.items()},
     )
 
@@ -313,16 +323,31 @@ def is_right(pair: Pair) -> bool:
     return agree(pair.prediction.preference, pair.gold.label)
 
 
-def _macro_f1(human: Labels, predicted: Labels) -> float:
+def _macro_f1(human: Labels, predicted: Labels, instructions: Sequence[int]) -> Measured:
     """Where either side gave plain ties, every tie is `tie`: nothing else can be right or wrong."""
     as_one = Tie.TIE in (*human, *predicted)
     annotators, judge = (
         [Tie.TIE if agree(label, Tie.TIE) else label for label in labels] if as_one else labels
         for labels in (human, predicted)
     )
-    together = Counter(label for label, other in zip(annotators, judge, strict=True) if label == other)
-    each = Counter([*annotators, *judge])  # 2 / (1/precision + 1/recall) is twice those of both over all
-    return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
+    met = MetLabels.of(annotators, judge, instructions)
+    return met.measured(partial(macro_f1_of, labels=len(labels_beside(HUMAN_LABELS if as_one else ()))), 0.0)
+
+
+def _by_label(
+    human: Labels, predicted: Labels, instructions: Sequence[int]
+) -> Mapping[HumanLabel, LabelQuality]:
+    right = list(map(agree, predicted, human))
+    found = {}
+    for label in labels_beside([*human, *predicted]):
+        shares = []
+        for given in (predicted, human):
+            places = [place for place, each in enumerate(given) if each is label]
+            values = [float(right[place]) for place in places]
+            own = [instructions[place] for place in places]
+            shares.append(Estimate(fmean(values), share_interval(values, own)) if values else None)
+        found[label] = LabelQuality(*shares)
+    return found
 
 
 def _share_for_longer(pairs: Sequence[Pair], labels: Labels) -> float | None:

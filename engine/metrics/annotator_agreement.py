@@ -10,14 +10,11 @@ from itertools import combinations, product
 from operator import sub
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree, majority
 from engine.core.judgments import JudgmentKey
-from engine.core.numeric import BoolArray
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
-from engine.metrics.accuracy import kappa
+from engine.metrics.beyond_chance import Measured, MetLabels, alpha_of, kappa
 from engine.metrics.intervals import FEW, OverInstructions, difference, share
 from engine.results.completeness import origins_in_words
 from engine.results.run_dataset import human_labels
@@ -313,8 +310,6 @@ def _measured(
 JUDGE, HUMAN = "the judge", "the human labels"
 """The sides besides annotators; an annotator with such a name is still an annotator."""
 
-_ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMAN_LABELS])
-
 
 @dataclass(frozen=True)
 class _Side:
@@ -355,7 +350,7 @@ class AmongAnnotators:
     items: int
     equal: Estimate
     kappa: float | None
-    alpha: float | None
+    alpha: Measured
     differing: frozenset[str] = frozenset()
 
 
@@ -393,6 +388,8 @@ def _plain(found: AmongAnnotators | SharedLabels | AgainstOthers) -> dict[str, A
         key = _KEYS.get(name, name)
         if isinstance(value, Estimate):
             plain |= {key: value.value, f"{key}_interval": value.ends}
+        elif isinstance(value, Measured):
+            plain |= {key: value.value, f"{key}_interval": value.interval}
         elif not isinstance(value, frozenset):  # a list of items is a matter of tables
             plain[key] = value
     return plain
@@ -411,13 +408,14 @@ def agreement_of_annotators(
     alone = results.model_alone().answered
     judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
     scored = {key: label for key, label in judge.items() if label is not None}
-    others = [_Side(JUDGE, scored, is_annotator=False)]
+    others = [] if results.run.by_hand else [_Side(JUDGE, scored, is_annotator=False)]
     if gold is not None:
         others.append(_Side(HUMAN, human_labels(results, gold), is_annotator=False, of_dataset=True))
     if not annotators:
         return None
     beside = [] if own is None or own is gold else own.same_items(results.content_hashes)
-    found = _agreement(annotators, others, judge, _Facts((*results.judgments, None), [*beside, *items]))
+    held = None if results.run.by_hand else judge
+    found = _agreement(annotators, others, held, _Facts((*results.judgments, None), [*beside, *items]))
     picked = origins_in_words(results.reviews.origins, results.reviews)
     return found and replace(found, picked=picked)
 
@@ -544,34 +542,23 @@ def _among(
                 items=len(counts),
                 equal=share([each for _, each in equal], facts.of(key for key, _ in equal)),
                 kappa=sum(items * value for items, value in kappas) / of_all if kappas else None,
-                alpha=_alpha(counts, _ALIKE),
+                alpha=MetLabels.among([*counts.values()], facts.of(counts)).measured(alpha_of),
                 differing=frozenset(key.item_id for key, each in equal if not each),
             )
     return found
 
 
-def _label_counts(annotators: Iterable[LabelsByKey], criterion: str | None) -> list[list[int]]:
+def _label_counts(
+    annotators: Iterable[LabelsByKey], criterion: str | None
+) -> Mapping[JudgmentKey, Sequence[int]]:
     """How often each label was given to each item that two or more labelled."""
     given: dict[JudgmentKey, list[HumanLabel]] = {}
     for labels in annotators:
         for key, label in labels.items():
             if criterion in (None, key.criterion):
                 given.setdefault(key, []).append(label)
-    return [[labels.count(label) for label in HUMAN_LABELS] for labels in given.values() if len(labels) > 1]
-
-
-def _alpha(counts: Sequence[Sequence[int]], alike: BoolArray | None = None) -> float | None:
-    """Krippendorff's alpha, nominal; None where no two labels differ. `counts`: (items that two or more
-    labelled, labels). `alike`: which labels do not differ, (labels, labels). Source: Krippendorff, Computing
-    Krippendorff's Alpha-Reliability (2011), section D. Our own, as the package for it is under the GPL.
-    """
-    table = np.array(counts)
-    unlike = 1 - (np.eye(table.shape[1]) if alike is None else alike).astype(np.int64)
-    annotators, labels = table.sum(axis=1), table.sum(axis=0)
-    values = annotators.sum()
-    expected = (labels @ unlike @ labels) / (values * (values - 1))
-    if not expected:
-        return None
-    pairs = (table @ unlike * table).sum(axis=1)  # ordered pairs of unlike labels, by item
-    observed = (pairs / (annotators - 1)).sum() / values
-    return float(1 - observed / expected)
+    return {
+        key: [labels.count(label) for label in HUMAN_LABELS]
+        for key, labels in given.items()
+        if len(labels) > 1
+    }

@@ -12,7 +12,8 @@ from engine.core.items import HumanLabel, agree
 from engine.core.judgments import Keyed
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
-from engine.metrics.accuracy import is_right, kappa, mean
+from engine.metrics.accuracy import is_right, mean
+from engine.metrics.beyond_chance import kappa
 from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.explanations import EXPLANATION_MEASURES
 from engine.metrics.intervals import Choice, Interval, OverInstructions, cost_of_choosing, holm

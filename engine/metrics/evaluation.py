@@ -4,12 +4,14 @@ the measures of the whole on the items of each slice.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from engine.core.events import CancelToken
+import numpy as np
+
+from engine.core.events import CancelToken, MeasureProgress, followed
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, Tie, agree, labels_beside, probability_of
 from engine.core.tables import Estimate
@@ -42,10 +44,22 @@ from engine.metrics.matching import Matched, Pair
 from engine.results.run_results import RunResults
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
-    *("criterion", "items", "accuracy", "instructions", "interval", "rival", "lead", "kappa", "macro_f1"),
+    *(
+        "criterion",
+        "items",
+        "accuracy",
+        "instructions",
+        "interval",
+        "rival",
+        "lead",
+        "kappa",
+        "kappa_interval",
+    ),
+    *("ac1", "ac1_interval", "macro_f1", "macro_f1_interval", "by_label"),
     *("confusion", "unscored", "predicted", "human", "flipped", "in_both_orders", "format_mass"),
     *("longer", "longer_human", "baselines"),
 )
+_MANY = 50_000  # items, whose criteria take more than a second each
 _ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
 
 
@@ -67,7 +81,8 @@ class Evaluation:
         system, dataset = self.matched.system, self.matched.dataset
         if system.results is not None:
             return agreement_of_annotators(system.results, dataset)
-        return annotator_agreement(dataset, system.labels)
+        # All labels of a large submission by their keys take more room than all else.
+        return annotator_agreement(dataset, system.labels) if dataset.annotators else None
 
     @property
     def accuracy(self) -> float:
@@ -94,7 +109,7 @@ class Evaluation:
         if all(len({*Counter(of_one).values()}) < 2 for of_one in groups.values()):
             return None
         return mean_by_group(
-            {name: [float(is_right(pair)) for pair in pairs] for name, pairs in every}, groups
+            {name: np.array([is_right(pair) for pair in pairs], float) for name, pairs in every}, groups
         )
 
     @property
@@ -131,7 +146,16 @@ def wordless_in_words(explanations: Iterable[ExplanationMeasures]) -> str:
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
     """Measure all criteria; `model_scores`: by criterion the scores that needed a model."""
-    evaluation = evaluate_labels(matched)
+    return followed(evaluating(matched, model_scores), lambda _progress: None)
+
+
+def evaluating(
+    matched: Matched,
+    model_scores: Mapping[str, ModelScores] | None = None,
+    cancel: CancelToken | None = None,
+) -> Generator[MeasureProgress, None, Evaluation]:
+    """The same; of many items it tells how far it is. Raises Cancelled."""
+    evaluation = yield from _measuring_labels(matched, cancel)
     for grown in explanation_steps(evaluation):
         evaluation = grown
     return with_model_scores(evaluation, model_scores) if model_scores else evaluation
@@ -139,8 +163,16 @@ def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = 
 
 def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Evaluation:
     """Measure the labels of all criteria alone: some seconds for thousands of items. Raises Cancelled."""
+    return followed(_measuring_labels(matched, cancel), lambda _progress: None)
+
+
+def _measuring_labels(
+    matched: Matched, cancel: CancelToken | None
+) -> Generator[MeasureProgress, None, Evaluation]:
     labels = {}
-    for name, pairs in matched.pairs.items():
+    for done, (name, pairs) in enumerate(matched.pairs.items()):
+        if matched.items >= _MANY:
+            yield MeasureProgress(done, len(matched.pairs))
         if cancel is not None:
             cancel.raise_if_requested()
         labels[name] = measure_labels(name, pairs)
@@ -183,7 +215,7 @@ def official_json(evaluation: Evaluation, judge_name: str | None = None) -> dict
 def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
     matched = evaluation.matched
     said: dict[str, dict[str, Any]] = {}
-    for item in matched.dataset:
+    for item in matched.dataset if matched.dataset.annotators else ():
         for criterion, gold in item.gold.items():
             if gold.annotators:
                 said.setdefault(criterion, {})[item.id] = gold.said_json()
@@ -227,8 +259,19 @@ def _plain(measures: LabelMeasures | ExplanationMeasures) -> dict[str, Any]:
 
 def _label_details(measures: LabelMeasures) -> dict[str, Any]:
     columns = [*(label.value for label in labels_beside(measures.predicted)), UNSCORED]
+    found = {"kappa": measures.kappa, "ac1": measures.ac1, "macro_f1": measures.macro_f1}
     details = {
         **_plain(measures),
+        **{name: each.value for name, each in found.items()},
+        **{f"{name}_interval": each.interval for name, each in found.items()},
+        "by_label": {
+            label.value: {
+                f"{name}{suffix}": value
+                for name, each in quality._asdict().items()
+                for suffix, value in (("", each and each.value), ("_interval", each and each.ends))
+            }
+            for label, quality in measures.by_label.items()
+        },
         "confusion": {
             human.value: dict(zip(columns, row, strict=True)) for human, row in measures.confusion.items()
         },
@@ -313,7 +356,7 @@ class SliceMeasures:
     @property
     def kappa(self) -> float | None:
         """The mean kappa over the criteria where there is one; none where everybody gives one label."""
-        return mean([found.kappa for found in self.measures.values() if found.kappa is not None])
+        return mean([value for found in self.measures.values() if (value := found.kappa.value) is not None])
 
     @property
     def ties(self) -> float | None:
@@ -344,7 +387,12 @@ class SliceMeasures:
         measured = ("accuracy", "interval", "kappa")
         own = ("items", "labelled", "few", *measured, "ties", "human_ties", "flipped")
         criteria = {
-            name: {"labels": found.items, **{each: getattr(found, each) for each in measured}}
+            name: {
+                "labels": found.items,
+                "accuracy": found.accuracy,
+                "interval": found.interval,
+                "kappa": found.kappa.value,
+            }
             for name, found in self.measures.items()
         }
         more = {"in_both_orders": list(self.in_both_orders), "criteria": criteria}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,13 @@ from rouge_score.tokenize import tokenize
 from engine.core.events import CancelToken, MeasureProgress
 from engine.core.items import Preference, agree, digest
 from engine.core.judgments import Agreement, Unscored
-from engine.llama.encoder import Encoded
 from engine.metrics.accuracy import mean, most_frequent_by_fold
 from engine.metrics.intervals import Interval, OverInstructions, grouped_folds
 from engine.metrics.matching import Matched, Pair
 from engine.store.run_store import RunStore
+
+if TYPE_CHECKING:
+    from engine.llama.encoder import Encoded
 
 MOST_COMPARED = 256  # texts that each candidate for the most typical one is compared with
 
@@ -61,6 +63,7 @@ class Typicality:
 Words = tuple[str, ...]
 
 
+@lru_cache(maxsize=1 << 12)  # a text is split for each measure; 5 MB
 def _words(text: str) -> Words:
     return tuple(tokenize(text, None))
 
@@ -68,10 +71,10 @@ def _words(text: str) -> Words:
 def _likeness(texts: Sequence[Words], others: Sequence[Words]) -> npt.NDArray[np.float64]:
     """ROUGE-L F-measures, shape (texts, others)."""
     rows: dict[Words, list[float]] = {}
-    for text in texts:
-        if text not in rows:
-            places = _places(text)
-            rows[text] = [_f_measure(places, text, other) for other in others]
+    for text in dict.fromkeys(texts):
+        places = _places(text)
+        alike = {other: _f_measure(places, text, other) for other in dict.fromkeys(others)}
+        rows[text] = [alike[other] for other in others]
     return np.array([rows[text] for text in texts]).reshape(len(texts), len(others))
 
 
@@ -107,7 +110,7 @@ _MOST_HELD = 64  # texts whose vectors are kept: with a large encoder 2 MB each,
 
 
 class TextEncoder(Protocol):
-    def encode(self, texts: Sequence[str]) -> list[Encoded]: ...
+    def encode(self, texts: Sequence[str]) -> "list[Encoded]": ...
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ _NOTHING = BertScore(0.0, 0.0, 0.0)
 # Zhang et al., BERTScore (https://arxiv.org/abs/1904.09675): each token is compared by cosine with all tokens
 # of the other text, of which the best match counts. Special tokens can be a match, but weigh nothing. This is
 # what the package bert-score 0.3.13 computes without idf weights and without rescaling.
-def score_pair(candidate: Encoded, reference: Encoded) -> BertScore:
+def score_pair(candidate: "Encoded", reference: "Encoded") -> BertScore:
     """Compare two texts of one encoder. All scores are 0 where one of them has no token that weighs."""
     if not candidate.weights.any() or not reference.weights.any():
         return _NOTHING

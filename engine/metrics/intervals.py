@@ -5,7 +5,6 @@ Light, for judging prints intervals: SciPy is loaded once the first is computed.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from statistics import fmean
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -14,14 +13,18 @@ from engine.core.numeric import FloatArray, IntArray, chance_of_share, clopper_p
 from engine.core.tables import Estimate
 
 Fold = tuple[IntArray, IntArray]
+Values = Sequence[float] | FloatArray
 
 FOLDS = 10
 LEAST_GROUPS = 2
 _SEED = 0  # the same items make the same folds
 
 
-def group_numbers(groups: Sequence[Hashable]) -> IntArray:
+def group_numbers(groups: Sequence[Hashable] | IntArray) -> IntArray:
     """A number for each group, in order of first appearance, shape (items,)."""
+    if isinstance(groups, np.ndarray):
+        _, first, places = np.unique(groups, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[places]
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(group, len(numbers)) for group in groups], dtype=np.int64)
 
@@ -34,11 +37,10 @@ def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS) -> list[Fold]:
     different = len(set(numbers.tolist()))
     if different < LEAST_GROUPS:
         raise ValueError(f"{different} different instructions: cross-validation needs {LEAST_GROUPS} or more")
-    # What judging prints has groups and no folds, and scikit-learn takes a second to load.
-    from sklearn.model_selection import GroupKFold  # noqa: PLC0415
-
-    splitter = GroupKFold(n_splits=min(folds, different), shuffle=True, random_state=_SEED)
-    return [(train, test) for train, test in splitter.split(numbers, groups=numbers)]
+    # Those of scikit-learn's GroupKFold(shuffle=True), which takes a second to load; a test compares them.
+    order = np.random.RandomState(_SEED).permutation(different)
+    tested = [np.isin(numbers, part) for part in np.array_split(order, min(folds, different))]
+    return [(np.flatnonzero(~each), np.flatnonzero(each)) for each in tested]
 
 
 FEW = 10
@@ -75,10 +77,11 @@ class OverInstructions:
 
     @classmethod
     def of(
-        cls, values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[Hashable]]
+        cls, values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable] | IntArray]
     ) -> Self | None:
         """Of the mean over names of the means of their values; None for fewer than two instructions."""
-        named = [group for of_one in groups.values() for group in of_one]
+        only = next(iter(groups.values())) if len(groups) == 1 else None
+        named = [group for of_one in groups.values() for group in of_one] if only is None else only
         numbers = group_numbers(named)
         count = int(numbers.max(initial=-1)) + 1
         if count < LEAST_GROUPS:
@@ -98,11 +101,11 @@ class OverInstructions:
             values=len(rows) ** 2 / sum(1 / len(row) for row in rows),
             # In how many groups, of the rarer kind, there is a value below 1, and one above 0.
             sides=min(len(np.unique(numbers[every < 1])), len(np.unique(numbers[every > 0]))),
-            groups=tuple(dict.fromkeys(named)),
+            groups=tuple(dict.fromkeys(named.tolist() if isinstance(named, np.ndarray) else named)),
         )
 
     @classmethod
-    def of_one(cls, values: Sequence[float], groups: Sequence[Hashable]) -> Self | None:
+    def of_one(cls, values: Values, groups: Sequence[Hashable] | IntArray) -> Self | None:
         return cls.of({_ONE: values}, {_ONE: groups})
 
     @classmethod
@@ -177,7 +180,7 @@ class OverInstructions:
         """How many independent values of 0 or 1 a share is as sure as, with Student's t over instructions."""
         if self.values <= 1:
             return 1.0
-        return self._worth() * (float(_t(self.values - 1) / _t(self._freedom))) ** 2
+        return self._worth() * (float(quantile_of_t(self.values - 1) / quantile_of_t(self._freedom))) ** 2
 
     def _worth(self) -> float:
         """Of how many independent values of 0 or 1 a mean is as sure as this one."""
@@ -195,7 +198,7 @@ class OverInstructions:
 
     def difference_interval(self) -> Interval:
         """Of a mean of differences from -1 to 1: Student's t over instructions."""
-        half = self._error * float(_t(self._freedom))
+        half = self._error * float(quantile_of_t(self._freedom))
         return Interval(max(self.mean - half, -1.0), min(self.mean + half, 1.0))
 
     def score_interval(self) -> Interval:
@@ -212,7 +215,7 @@ class OverInstructions:
         # misses the mean in 5 % at most, both together in 5.4 %. Intervals by betting (Waudby-Smith and
         # Ramdas 2024) hold in any world, and are wider by a third to one half. Simulated:
         # `bench/coverage/intervals.py`.
-        t = float(_t(self._freedom))
+        t = float(quantile_of_t(self._freedom))
         (low, below), (high, above) = self._with_one_more(least), self._with_one_more(most)
         lowest = min(least if floor is None else floor, self.mean)
         return Interval(max(low - t * below, lowest), min(high + t * above, max(most, self.mean)))
@@ -234,7 +237,7 @@ class OverInstructions:
         return self._around(self._variance + count / (count - 1) * float(np.max(self.pulls**2)))
 
     def _around(self, variance: float) -> Interval | None:
-        half = float(_t(self._freedom) * np.sqrt(variance))
+        half = float(quantile_of_t(self._freedom) * np.sqrt(variance))
         return Interval(self.mean - half, self.mean + half) if half > 0 else None
 
     @property
@@ -248,7 +251,7 @@ class OverInstructions:
         """
         # So many items more that went one way vary by themselves, as shares do: the error of a difference
         # that is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
-        times = float(_t(self._freedom, 1 - _TAIL / tests) + _t(self._freedom, _FOUND))
+        times = float(quantile_of_t(self._freedom, 1 - _TAIL / tests) + quantile_of_t(self._freedom, _FOUND))
         # The positive root of x^2 = times^2 (error^2 + x (1 - x) / whole).
         own = times**2 / self._whole
         root = np.sqrt(own**2 + 4 * (1 + own) * (times * self._error) ** 2)
@@ -313,16 +316,15 @@ def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> 
     return Estimate(_mean_of_means(values), found.difference_interval() if found else None)
 
 
-def mean_by_group(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
+def mean_by_group(values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
     """The mean over names of the mean over groups of each one's mean: of values from 0 to 1, a group of six
     counts as one of a single value.
     """
     means, named = {}, {}
     for name, of_one in values.items():
-        of_group: dict[Hashable, list[float]] = {}
-        for group, value in zip(groups[name], of_one, strict=True):
-            of_group.setdefault(group, []).append(value)
-        means[name], named[name] = [*map(fmean, of_group.values())], [*of_group]
+        numbers = group_numbers(groups[name])
+        means[name] = (np.bincount(numbers, of_one) / np.bincount(numbers)).tolist()
+        named[name] = [*dict.fromkeys(groups[name])]
     # As of differences: means vary less than shares do, whose interval would be too wide.
     found = mean_difference(means, named)
     ends = None if found.ends is None else (max(0.0, found.ends[0]), min(1.0, found.ends[1]))
@@ -355,7 +357,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [corrected[place] for place in range(len(p_values))]
 
 
-def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:
+def least_interval(rows: Iterable[Values], groups: Sequence[Hashable]) -> Interval | None:
     """The interval of the least of several mean differences over the same items; None for fewer than two
     instructions. It is above 0 only where each of them is, so its lower end is the least of theirs (the
     intersection-union test; Berger 1982); the upper is that of the least one.
@@ -367,7 +369,7 @@ def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) 
     return Interval(min(ends.low for _, ends in known), min(known)[1].high)
 
 
-def _t(freedom: float, chance: float = 1 - _TAIL) -> FloatArray:
+def quantile_of_t(freedom: float, chance: float = 1 - _TAIL) -> FloatArray:
     from scipy.special import stdtrit  # noqa: PLC0415
 
     return np.asarray(stdtrit(freedom, chance))

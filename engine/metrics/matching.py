@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from engine.annotations.effective import (
     EffectiveAnnotation,
@@ -52,7 +53,7 @@ class System:
     def asked(self) -> Rubric | None:
         """What the run was asked that it comes from; None for submissions: it is not known of them."""
         run = self.results.run if self.results else None
-        return run.identity.asked if run is not None and not run.submitted else None
+        return run.identity.asked if run is not None and (run.by_hand or not run.submitted) else None
 
     @property
     def explains(self) -> bool:
@@ -67,7 +68,8 @@ class System:
         calibrated = f", calibrated {calibration}" if calibration else ""
         annotators = f", {self.results.overridden.in_words} by annotators" if self.overrides else ""
         if self.results.run.submitted:
-            return f"submission {identity.model_name} on {identity.dataset_path.name}{annotators}"
+            what = identity.model_name if self.results.run.by_hand else f"submission {identity.model_name}"
+            return f"{what} on {identity.dataset_path.name}{annotators}"
         if self.results.run.panel:
             return f"{identity.model_name} on {identity.dataset_in_words}{annotators}{calibrated}"
         below = identity.second_order_below
@@ -83,7 +85,8 @@ class System:
     def path(self) -> Path | None:
         """The file of a submission, also of one that was opened to be reviewed; None for a judged run."""
         run = self.results.run if self.results else None
-        return run.identity.model_path if run is not None and run.submitted else self.submission.path
+        opened = run is not None and run.submitted and not run.by_hand
+        return run.identity.model_path if run and opened else self.submission.path
 
     @cached_property
     def rows(self) -> Mapping[str, SubmissionRow]:
@@ -128,7 +131,7 @@ class System:
 def system_of_run(results: RunResults) -> System:
     """A stored run by its number and name; an opened submission by its file, without unanswered items."""
     run = results.run
-    name = run.identity.model_name if run.submitted else run.called
+    name = run.identity.model_name if run.submitted and not run.by_hand else run.called
     return System(name, submission_of(results), results.answered)
 
 
@@ -169,7 +172,7 @@ def open_system(
     return system_of_run(results.by(LabelSource.of_text(labels_of, tuple(results.reviews.labels))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pair:
     """One item with a human label and what a system said of it, on one criterion. `prediction` without a
     preference is unscored. `judgment`: the model's own in a run; another where there is an `override`.
@@ -198,7 +201,7 @@ class Matched:
 
     system: System
     dataset: Dataset
-    pairs: Mapping[str, tuple[Pair, ...]]
+    pairs: Mapping[str, Sequence[Pair]]
     items: int
     missing: tuple[str, ...]
     extra: tuple[str, ...]
@@ -332,8 +335,9 @@ def annotator_caveats(system: System, ids: Container[str] | None = None) -> list
     verb = "is a human override" if one else "are human overrides"
     labels = [(each.item_id, each.origin) for each in effective if each.preference is not None]
     results = system.results
+    overrides = f"{counted.in_words} of these items {verb}; the scores include {'it' if one else 'them'}."
     return [
-        f"{counted.in_words} of these items {verb}; the scores include {'it' if one else 'them'}.",
+        *([] if results is not None and results.run.by_hand else [overrides]),
         *(origins_in_words(labels, results.reviews) if results is not None else ()),
     ]
 
@@ -362,7 +366,9 @@ def match_items_together(systems: Sequence[System], dataset: Dataset, partial: b
 
 def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tuple[Matched, list[Item]]]:
     """Each without `pairs`, and the items that all have."""
-    items = list(gold)
+    # The texts of a run are compared with its own.
+    whole = any(system.results for system in systems)
+    items = list(gold if whole else gold.items_in_short())
     known = {item.id for item in items}
     systems = [replace(each, submission=placed(each.submission, gold)) for each in systems]
     apart = [
@@ -382,17 +388,17 @@ def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tup
         raise SetupError(f"{names} and {gold.name} have no id in common.", _hint(systems[-1]))
     # One system keeps all labels around it: other pages look for its other items there.
     cut = len(systems) > 1 and len(shared) < len(items)
-    dataset, whole = (gold.only({item.id for item in shared}), gold) if cut else (gold, None)
+    dataset, uncut = (gold.only({item.id for item in shared}), gold) if cut else (gold, None)
     for system in systems:
         _check_texts(system, gold, shared)
     return [
-        (Matched(system, dataset, {}, len(shared), missing, extra, whole=whole), shared)
+        (Matched(system, dataset, {}, len(shared), missing, extra, whole=uncut), shared)
         for system, missing, extra in apart
     ]
 
 
-def _labelled(system: System, gold: Dataset, shared: Sequence[Item]) -> Mapping[str, tuple[Pair, ...]]:
-    pairs = {name: tuple(_pairs(system, name, shared)) for name in gold.rubric.names}
+def _labelled(system: System, gold: Dataset, shared: Sequence[Item]) -> Mapping[str, Sequence[Pair]]:
+    pairs = {name: _pairs(system, name, shared) for name in gold.rubric.names}
     labelled = {name: found for name, found in pairs.items() if found}
     if not labelled:
         raise SetupError(
@@ -424,7 +430,8 @@ def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: S
 
 
 def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
-    hashes = system.content_hashes
+    if not (hashes := system.content_hashes):
+        return
     other = [item.id for item in shared if hashes.get(item.id, item.content_hash) != item.content_hash]
     if other:
         raise SetupError(
@@ -434,15 +441,38 @@ def _check_texts(system: System, gold: Dataset, shared: Sequence[Item]) -> None:
         )
 
 
-def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]:
+def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> Sequence[Pair]:
     if criterion not in system.criteria:
-        return []
+        return ()
+    labelled = [item for item in shared if (gold := item.gold.get(criterion)) and gold.label is not None]
+    if system.results is None:
+        return _SubmittedPairs(system.rows, criterion, labelled)
     pairs = []
-    for item in shared:
-        gold = item.gold.get(criterion)
-        if gold is not None and gold.label is not None:
-            key = JudgmentKey(item.id, criterion)
-            prediction = system.rows[item.id].predictions[criterion]
-            judgment, override = system.judgments.get(key), system.overrides.get(key)
-            pairs.append(Pair(item, gold, prediction, judgment, override))
-    return pairs
+    for item in labelled:
+        key = JudgmentKey(item.id, criterion)
+        prediction = system.rows[item.id].predictions[criterion]
+        judgment, override = system.judgments.get(key), system.overrides.get(key)
+        pairs.append(Pair(item, item.gold[criterion], prediction, judgment, override))
+    return tuple(pairs)
+
+
+class _SubmittedPairs(Sequence[Pair]):
+    """Made anew whenever they are wanted: of 300,000 items and five criteria they would take 120 MB."""
+
+    def __init__(self, rows: Mapping[str, SubmissionRow], criterion: str, items: Sequence[Item]) -> None:
+        self._rows, self._criterion, self._items = rows, criterion, items
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(map(self._pair, self._items[index]))
+        return self._pair(self._items[index])
+
+    def __iter__(self) -> Iterator[Pair]:
+        return map(self._pair, self._items)
+
+    def _pair(self, item: Item) -> Pair:
+        prediction = self._rows[item.id].predictions[self._criterion]
+        return Pair(item, item.gold[self._criterion], prediction)

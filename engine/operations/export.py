@@ -26,7 +26,7 @@ class MadeForTool(NamedTuple):
 
 @dataclass(frozen=True)
 class ToolExport:
-    """A run for a tool, one of TOOLS. `criterion`: None for the default one; `with_stale`: in a log."""
+    """A run for a tool of `run_lists.TOOLS`. `criterion`: None for the default one; `with_stale`: of logs."""
 
     tool: str
     path: Path
@@ -100,4 +100,3 @@ _TOOLS: Mapping[str, _Tool] = {
     "inspect": _Tool((".json",), False, _log),
     "alpaca-eval": _Tool((".json",), True, _annotations),
 }
-TOOLS = tuple(_TOOLS)

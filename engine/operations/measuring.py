@@ -5,26 +5,18 @@ know: where the systems and labels come from, how anything is shown.
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from engine.calibration.jury import DEFAULT_CERTAINTY, items_of, make_jury
 from engine.calibration.run_calibration import CalibratedRun, Wishes, calibrating
 from engine.core.errors import Given, Hint, SetupError, Step
-from engine.core.events import CancelToken, MeasureProgress, Note, Preparing
+from engine.core.events import CancelToken, MeasureProgress, Note
 from engine.core.formatting import visible
-from engine.core.judgments import Agreement, KeptFit, Unscored
+from engine.core.judgments import KeptFit
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.tables import Section
 from engine.data.dataset import Dataset
-from engine.metrics import model_measures
-from engine.metrics.explanations import ModelScores
 from engine.metrics.matching import Matched, System, match, system_of_run
-from engine.models.checked_model import CheckedModel, checked_encoder, checked_model
-from engine.models.encoder_file import read_encoder_file
-from engine.models.memory import check_memory
-from engine.models.model_file import read_model_file
-from engine.models.opening import machine_settings
 from engine.operations.opening import left_out_in_words
 from engine.ranking.weight_fit import WeightFit, fit_weights, kept_of, load_fitted_weights
 from engine.ranking.weighted_scoring import (
@@ -39,84 +31,7 @@ from engine.report.run import labels_given_section
 from engine.results.calibration import Calibration, load_calibration
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import CERTAINTY, StoredRun, checked_name
-from engine.settings.rows import MachineSettings, default_context
 from engine.store.run_store import RunStore
-from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
-
-
-@dataclass(frozen=True)
-class ModelMeasures:
-    """The measures of explanations by checked models; `apart`: in processes of their own, which may crash."""
-
-    store: Path
-    machine: MachineSettings
-    encoder: CheckedModel | None
-    judge: CheckedModel | None
-    cancel: CancelToken
-    apart: bool
-
-    @classmethod
-    def of(
-        cls,
-        store: Path,
-        encoder: Path | None,
-        judge: Path | None,
-        threads: int | None,
-        cancel: CancelToken,
-        *,
-        apart: bool = False,
-    ) -> "Generator[Note, None, ModelMeasures]":
-        """BERTScore by an encoder, agreement by a judge model: those that are given."""
-        machine, checked, asked = machine_settings(threads), None, None
-        if encoder is not None:
-            described = read_encoder_file(encoder)
-            if described.notice:
-                yield Note(f"{described.notice} See: models cut")
-            checked = checked_encoder(described, cancel)
-        if judge is not None:
-            model = read_model_file(judge)
-            if warning := check_memory(model, default_context(model.trained_context)):
-                yield Note(warning)
-            asked = checked_model(model, cancel)
-        return cls(store, machine, checked, asked, cancel, apart)
-
-    @property
-    def judge_name(self) -> str | None:
-        return self.judge.name if self.judge else None
-
-    @property
-    def encoder_name(self) -> str | None:
-        return self.encoder.name if self.encoder else None
-
-    def scores(
-        self, matched: Matched
-    ) -> Generator[Note | Preparing | MeasureProgress, None, dict[str, ModelScores]]:
-        """The scores of one system by criterion; empty if none are requested."""
-        name = matched.system.name
-        if not (self.encoder or self.judge):
-            return {}
-        if not matched.system.explains:
-            yield Note(f"{name} has no explanations: BERTScore and agreement are not computed.")
-            return {}
-        kind = SubprocessWorker if self.apart else InProcessWorker
-        bertscores: Mapping[str, Sequence[float]] = {}
-        agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
-        if self.encoder:
-            yield Preparing(f"BERTScore of {name}")
-            with kind(model_measures.score_texts, self.cancel) as scorer:
-                score = partial(scorer.do, self.encoder, self.machine, self.store)
-                bertscores = yield from model_measures.measure_bertscore(matched, score)
-        if self.judge:
-            yield Preparing(f"agreement of {name}")
-            with kind(model_measures.ask_questions, self.cancel) as asker:
-                ask = partial(asker.do, self.judge, self.machine, self.store)
-                agreements = yield from model_measures.measure_agreements(matched, ask)
-            for warning in model_measures.agreement_warnings(agreements):
-                yield Note(warning)
-        return {
-            criterion: ModelScores(bertscores.get(criterion), agreements.get(criterion))
-            for criterion in matched.pairs
-        }
 
 
 @dataclass(frozen=True)

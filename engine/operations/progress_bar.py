@@ -4,14 +4,15 @@ where it is shown, in whose words a hint is.
 
 import sys
 from collections.abc import Callable, Iterator
-from typing import NoReturn, TextIO
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from engine.core import events
 from engine.core.errors import Hint
 from engine.core.formatting import clipped, counted, duration, visible
 from engine.core.health import Health
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
 _SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
@@ -21,6 +22,8 @@ _WORTH_TELLING = 2.0  # seconds of work; losing less is better than waiting
 
 def new_bar(stream: TextIO, total: int | None, initial: int, shape: str) -> "tqdm[NoReturn]":
     """A bar on a stream, drawn often where someone sees it."""
+    from tqdm import tqdm  # noqa: PLC0415 - many commands draw none
+
     # A notebook reports to be no terminal.
     seen = stream.isatty() or "ipykernel" in sys.modules
     seconds = _SECONDS_ON_SCREEN if seen else _SECONDS_IN_A_LOG

@@ -212,6 +212,16 @@ class SizedItem:
     """What all begin with, to the instruction's end, where that is read apart, to be held for a neighbour."""
     cells: int  # tokens of context that it takes, with what all items share and its explanations
     refused: str = ""  # why the model may not be shown it, which has no prompts then
+    is_bound: bool = False  # `cells` are those of a single prompt, and more than any: there are no prompts
+
+    @property
+    def needs(self) -> str:
+        return f"{'more than ' if self.is_bound else ''}{self.cells:,} tokens"
+
+
+def most_of_one_prompt(context: int) -> int:
+    """Tokens of a prompt above which an item does not fit, whatever else it would take."""
+    return 4 * context
 
 
 class PromptSizer:
@@ -226,10 +236,11 @@ class PromptSizer:
         raise_if_cancelled: Callable[[], None],
         *,
         keeps_state: bool = False,
+        most: int | None = None,
     ) -> None:
         """SetupError where what all items share fills the context, and where the model is to think and its
         chat template has no place for reasoning. `raise_if_cancelled` is called before each order of each
-        item.
+        item. `most`: tokens of one prompt above which an item is not looked at any further.
         """
         self._template = template
         self.rubric = rubric
@@ -237,6 +248,7 @@ class PromptSizer:
         self._examples = examples
         self._raise_if_cancelled = raise_if_cancelled
         self._keeps_state = keeps_state
+        self._most = most
         # Of each criterion in each order, a round of an item for each.
         self.asked = asked_by(settings.methods, rubric.wording, settings.reasoning_samples)
         if settings.reasons and template.thinking is None:
@@ -270,12 +282,19 @@ class PromptSizer:
         """The prompts of `original` as `shown`; `in_series`: a neighbour has its instruction. Cancelled."""
         # The examples are chosen by the item as it is, so that shortening does not change them.
         examples = self._examples.for_item(original)
-        trees, tokens, rounds = {}, {}, {}
+        trees: dict[Order, PromptTree] = {}
+        tokens: dict[Order, PromptTokens] = {}
+        rounds: dict[Order, tuple[Round, ...]] = {}
         apart: tuple[int, ...] = ()
         try:
             for order in self.settings.orders:
                 self._raise_if_cancelled()
                 trees[order] = build_prompt(shown, order, self.rubric, examples)
+                # Of an item of 400 KB all prompts of an audit are a minute's work, and this one 0.1 s.
+                if self._most is not None and not tokens and shown.letters > self._most // 4:
+                    alone = len(self._template.tokenize(trees[order].question(0)))
+                    if alone > self._most:
+                        return SizedItem(shown, {}, {}, {}, (), alone, is_bound=True)
                 tokens[order], rounds[order] = tokenize_rounds(trees[order], self.asked, self._template)
             # A recurrent memory cannot be cut back: what both orders share must be held by itself.
             if in_series or (self._keeps_state and len(tokens) > 1):

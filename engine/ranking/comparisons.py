@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from engine.core.column_map import CANDIDATES, OUTPUTS
-from engine.core.errors import Hint, HintPart, SetupError, Step
+from engine.core.errors import DoubtfulCandidates, Hint, HintPart, SetupError, Step
 from engine.core.formatting import counted, listed, quoted
-from engine.core.items import HUMAN_LABELS, PREFERENCES, Gold, HumanLabel, Preference, Tie
+from engine.core.items import HUMAN_LABELS, PREFERENCES, Gold, HumanLabel, Preference, Tie, written_label
 from engine.core.judgments import JudgmentKey
 from engine.core.numeric import BoolArray, FloatArray, IntArray
+from engine.data.arrow_arrays import coded
 from engine.data.dataset import Dataset
 from engine.metrics.intervals import group_numbers
 from engine.metrics.matching import System
@@ -78,6 +79,8 @@ class PairComparisons:
 
     def at(self, rows: BoolArray | IntArray) -> "PairComparisons":
         """Some of them, by their places or a mask; the candidates stay all."""
+        if rows is self.known and rows.all():
+            return self
         places = np.arange(len(self))[rows]
         return replace(
             self,
@@ -103,12 +106,35 @@ class PairComparisons:
         """Those of which something was said, and the candidates that stand in them."""
         return self.at(self.known).without_absent()
 
-    def of(self, candidate: int) -> tuple[IntArray, FloatArray]:
-        """The places of the labelled comparisons of a candidate, and what it won of each, 0 to 1."""
-        is_first = self.known & (self.first == candidate)
-        places = np.flatnonzero(is_first | (self.known & (self.second == candidate)))
+    @cached_property
+    def of(self) -> list[IntArray]:
+        """By candidate, the places of its labelled comparisons, in order."""
+        rows = np.flatnonzero(self.known)
+        sides = np.stack([self.first[rows], self.second[rows]], axis=1).ravel()
+        order = np.argsort(sides, kind="stable")
+        starts = np.searchsorted(sides[order], np.arange(1, len(self.names)))
+        return np.split(np.repeat(rows, 2)[order], starts)
+
+    @cached_property
+    def between(self) -> dict[tuple[int, int], IntArray]:
+        """By two that met, the lower place first: the places of their labelled comparisons, in order."""
+        rows = np.flatnonzero(self.known)
+        keys = self.pair_keys[rows]
+        order = np.argsort(keys, kind="stable")
+        pairs, starts = np.unique(keys[order], return_index=True)
+        met = zip(*(each.tolist() for each in np.divmod(pairs, len(self.names))), strict=True)
+        return dict(zip(met, np.split(rows[order], starts[1:]), strict=True))
+
+    @property
+    def pair_keys(self) -> IntArray:
+        """A number for each pair of candidates, whichever stood first: shape (items,)."""
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        return np.asarray(low * len(self.names) + high)
+
+    def won(self, candidate: int, places: IntArray) -> FloatArray:
+        """What a candidate won of some of its comparisons, 0 to 1."""
         scores = self.scores[places]
-        return places, np.where(is_first[places], scores, 1 - scores)
+        return np.where(self.first[places] == candidate, scores, 1 - scores)
 
 
 def unnamed(dataset: Dataset, *first: HintPart) -> SetupError:
@@ -119,23 +145,56 @@ def unnamed(dataset: Dataset, *first: HintPart) -> SetupError:
     )
 
 
+_MOST_CANDIDATES = 2000
+"""Scores, groups and tables of more take hours and gigabytes: all pairs are compared with each other."""
+_MANY, _SELDOM, _NEARLY_ALL = 20, 2, 0.9
+
+
+def check_candidates(comparisons: PairComparisons, many: bool) -> None:
+    """SetupError where there are too many candidates to rank, or, unless `many` are meant, nearly all of more
+    than 20 are in one or two items.
+    """
+    names, items = len(comparisons.names), len(comparisons)
+    if names > _MOST_CANDIDATES:
+        raise SetupError(
+            f"{names:,} different candidates are named in {items:,} items: at most {_MOST_CANDIDATES:,} can"
+            " be ranked.",
+            Hint(Step.NAME_CANDIDATES, "."),
+        )
+    met = np.bincount(np.concatenate([comparisons.first, comparisons.second]), minlength=names)
+    if not many and names > _MANY and np.mean(met <= _SELDOM) > _NEARLY_ALL:
+        raise DoubtfulCandidates(
+            f"{names:,} different candidates are named in {items:,} items, nearly all of them in one or two:"
+            f" {' and '.join(CANDIDATES)} look like ids, not like names of models.",
+            Hint(Step.NAME_CANDIDATES, ". If these are models: ", Step.RANK_ALL),
+        )
+
+
 def comparisons_of(dataset: Dataset, said: FloatArray | None = None) -> PairComparisons:
     """`said` as the record has it. Items without two different candidates are omitted. SetupError where none
     is named, or no item has two.
     """
     if not dataset.names_candidates:
         raise unnamed(dataset)
-    written = [[(name or "").strip() for name in dataset.texts(side).to_pylist()] for side in CANDIDATES]
-    kept = np.array([bool(a and b and a != b) for a, b in zip(*written, strict=True)], dtype=np.bool_)
+    numbers: dict[str, int] = {"": -1}
+    sides = []
+    for codes, written in (coded(dataset.texts(side)) for side in CANDIDATES):
+        found = [numbers.setdefault((name or "").strip(), len(numbers) - 1) for name in written]
+        sides.append(np.array(found, np.int64)[codes])
+    kept = (sides[0] >= 0) & (sides[1] >= 0) & (sides[0] != sides[1])
     if not kept.any():
         raise SetupError(
             f"{dataset.name} has no item with responses of two different candidates.",
             f"Fill the columns {' and '.join(CANDIDATES)}.",
         )
-    names = tuple(dict.fromkeys(name for pair in zip(*written, strict=True) for name in pair if name))
-    place = {name: number for number, name in enumerate(names)}
-    sides = [np.array([place.get(name, -1) for name in column], dtype=np.int64) for column in written]
-    everything = _comparisons(dataset, names, *sides)
+    # As first met in the order of the items, not of the columns.
+    met, first = np.unique(np.stack(sides, axis=1), return_index=True)
+    met = met[np.argsort(first)]
+    places = np.full(len(numbers), -1)
+    places[met[met >= 0]] = np.arange(np.count_nonzero(met >= 0))
+    by_number = [*numbers][1:]
+    names = tuple(by_number[number] for number in met[met >= 0])
+    everything = _comparisons(dataset, names, *(places[side] for side in sides))
     everything = everything if said is None else everything.with_said(said)
     if kept.all():
         return everything
@@ -169,6 +228,9 @@ def nothing_said(items: int) -> FloatArray:
 
 def human_said(dataset: Dataset, criterion: str) -> FloatArray:
     """Human labels of each item, as shares where several annotators gave theirs: shape (items, 5)."""
+    if criterion not in dataset.annotators:
+        codes, labels = coded(dataset.texts(f"{criterion}_preference"))
+        return labels_said(written_label(label) if label else None for label in labels)[codes]
     return said_of([item.gold.get(criterion) for item in dataset])
 
 

@@ -7,7 +7,6 @@ Angelopoulos, Duchi and Zrnic, PPI++ (2023), whose tuned weight this is.
 
 from collections.abc import Container, Generator, Iterable
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
@@ -19,11 +18,10 @@ from engine.metrics.intervals import FEW, LEAST_GROUPS
 from engine.ranking.bradley_terry import (
     DRAWS,
     BradleyTerryScores,
-    Tallies,
+    Meetings,
     bootstrapped,
     expected_score,
     fitted,
-    pairs_met,
     sums_by_instruction,
     tallies_of,
     won_by_lower,
@@ -329,10 +327,15 @@ def correct(
     annotators, judge = (replace(each, instructions=numbers) for each in (annotators, judge))
     known = annotators.known
     lacking = np.array([item_id in missing for item_id in annotators.ids], np.bool_) & ~known
-    candidates = {name: _of(annotators, judge, lacking, place) for place, name in enumerate(judge.names)}
+    candidates = {
+        name: _of(annotators, judge, lacking, place, judge.of[place])
+        for place, name in enumerate(judge.names)
+    }
     pairs: dict[tuple[str, str], Corrected] = {}
-    for one, other in combinations(range(len(judge.names)), 2):
-        found = _of(annotators, judge, lacking, one, other)
+    for (one, other), places in judge.between.items():
+        if cancel is not None:
+            cancel.raise_if_requested()
+        found = _of(annotators, judge, lacking, one, places)
         if found is not None:
             names = judge.names[one], judge.names[other]
             pairs[names], pairs[names[::-1]] = found, found.turned()
@@ -361,16 +364,11 @@ def _of(
     judge: PairComparisons,
     lacking: BoolArray,
     candidate: int,
-    other: int | None = None,
+    places: IntArray,
 ) -> Corrected | None:
-    """What a candidate won against all others, or one; None with labels on fewer than FEW instructions."""
-    places, won = judge.of(candidate)  # the judge says something of all
-    if other is not None:
-        against = (judge.first[places] == other) | (judge.second[places] == other)
-        places, won = places[against], won[against]
-    scores = annotators.scores[places]
-    by_annotators = np.where(judge.first[places] == candidate, scores, 1 - scores)
-    return _enough(by_annotators, won, judge, lacking, places)
+    """What a candidate won at these places; None with labels on fewer than FEW instructions."""
+    by_annotators, by_judge = annotators.won(candidate, places), judge.won(candidate, places)
+    return _enough(by_annotators, by_judge, judge, lacking, places)
 
 
 def _enough(
@@ -419,20 +417,19 @@ def _strengths(
     of_both = (won_by_lower(annotators), won_by_lower(judge)), (annotators.ties, judge.ties)
     for said, judged in of_both:
         columns += [np.where(known, said - weight * judged, 0.0), np.where(known, 0.0, weight * judged)]
-    sums = sums_by_instruction(judge, columns)
-    first, second = pairs_met(judge)
+    by_instruction = sums_by_instruction(judge, columns)
     size = float(known.sum())  # as many comparisons as there are labels
 
-    def tallied(weights: FloatArray) -> Tallies:
-        here, there, *drawn = (np.asarray(weights @ each) for each in sums)
+    def sums(weights: FloatArray) -> FloatArray:
+        here, there, *drawn = by_instruction(weights)
         inside, outside = (np.maximum(each.sum(axis=1, keepdims=True), 1.0) / size for each in (here, there))
         comparisons = (1 - weight) * here / inside + weight * there / outside
         won, tied = (drawn[part] / inside + drawn[part + 1] / outside for part in (0, 2))
-        return Tallies(len(annotators.names), first, second, comparisons, won, tied)
+        return np.stack([comparisons, won, tied])
 
     count = int(judge.instructions.max()) + 1
     # On how many instructions labels say anything of a candidate, on average.
     labelled = annotators.at(known)
-    of_each = [labelled.of(place)[0] for place in range(len(labelled.names))]
-    worth = float(np.mean([len(np.unique(labelled.instructions[places])) for places in of_each]))
-    return bootstrapped(annotators.names, tallied, count, worth, seed=seed, draws=draws, cancel=cancel)
+    worth = float(np.mean([len(np.unique(labelled.instructions[places])) for places in labelled.of]))
+    met = Meetings.of(judge)
+    return bootstrapped(annotators.names, met, sums, count, worth, seed=seed, draws=draws, cancel=cancel)

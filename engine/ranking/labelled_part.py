@@ -166,7 +166,8 @@ def _spread_of_judge(judge: PairComparisons) -> float | None:
     decided = known.with_said(np.eye(known.said.shape[1])[known.said.argmax(axis=1)])
     pulls = []
     for candidate in range(len(decided.names)):
-        places, won = decided.of(candidate)
+        places = decided.of[candidate]
+        won = decided.won(candidate, places)
         if len(places) > 1:
             # Each item by itself: a few labels at random seldom fall on one instruction twice.
             parts = np.zeros(len(decided))
@@ -398,7 +399,8 @@ def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset)
 
 
 def _ids_of(which: BoolArray, dataset: Dataset) -> set[str]:
-    return {dataset.ids[place] for place in np.flatnonzero(which)}
+    ids = dataset.ids  # a list of all, made anew each time
+    return {ids[place] for place in np.flatnonzero(which)}
 
 
 def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:

@@ -7,11 +7,13 @@ candidates; one effect for all of them needs no such help.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import linalg, sparse
 from scipy.special import expit, stdtrit
 
+from engine.core.events import CancelToken
 from engine.core.numeric import FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions, share
@@ -40,25 +42,25 @@ class LengthControl:
     longer_won: Estimate
 
 
-def length_control(comparisons: PairComparisons) -> LengthControl | None:
-    """Of labelled comparisons; None for fewer than FEW instructions, and where all lengths are the same."""
+def length_control(comparisons: PairComparisons, cancel: CancelToken | None = None) -> LengthControl | None:
+    """Of labelled comparisons; None for fewer than FEW instructions, and where all lengths are the same.
+    Cancelled.
+    """
     known = comparisons.at(comparisons.known)
     differences = known.lengths[:, 0] - known.lengths[:, 1]
     groups = len(np.unique(known.instructions))
     if groups < FEW or not differences.any():
         return None
     model = _Model(known, np.tanh(differences / np.sqrt(np.mean(differences**2))))
-    at = model.fitted()
-    pulls = model.pulls(at)
+    cancel = cancel or CancelToken()
+    at = model.fitted(cancel)
     half = float(stdtrit(groups - 1, 1 - _TAIL))
-    effect, error = float(at.shared[-1]), float(np.sqrt(np.sum(pulls.shared[:, -1] ** 2)))
-    rates: dict[str, Estimate] = {}
-    for place, name in enumerate(known.names if abs(effect) < _LARGEST_EFFECT else ()):
-        if (found := model.rate(at, pulls, place)) is not None:
-            rates[name] = Estimate(found.mean, found.score_interval())
+    error, rates = model.measured(at, cancel)
+    effect = float(at.shared[-1])
     places = np.flatnonzero(differences)
     won = np.where(differences > 0, known.scores, 1 - known.scores)[places]
     longer_won = share(won.tolist(), known.instructions[places].tolist())
+    rates = rates if abs(effect) < _LARGEST_EFFECT else {}
     return LengthControl(rates, effect, (effect - half * error, effect + half * error), longer_won)
 
 
@@ -74,15 +76,11 @@ class _Model:
     """Log odds that A wins: shared columns, and one number for each instruction where there is a baseline."""
 
     def __init__(self, known: PairComparisons, lengths: FloatArray) -> None:
-        self._known = known
+        self._known, self._lengths = known, lengths
         _, groups = np.unique(known.instructions, return_inverse=True)
         self._groups: IntArray = groups
         self._count = int(groups.max()) + 1
-        rows = np.arange(len(known))
-        self._columns = np.zeros((len(known), len(known.names) + 1))
-        self._columns[rows, known.first] += 1.0
-        self._columns[rows, known.second] -= 1.0
-        self._columns[:, -1] = lengths
+        self._numbers = tuple(range(self._count))
         # A's side of what an instruction does: for the candidate, against the baseline, which stands in every
         # comparison. Of two candidates either would do, and one comparison an instruction says nothing of it.
         self._sides = np.zeros(len(known))
@@ -91,26 +89,43 @@ class _Model:
                 self._sides = np.where(known.second == place, 1.0, -1.0)
                 break
 
+    def _columns(self, weights: FloatArray, lengths: FloatArray | None = None) -> sparse.csr_array:
+        """The shared columns, each row times its weight: of A 1, of B -1, of length, (items, shared)."""
+        rows = len(self._known)
+        values = np.stack([np.ones(rows), -np.ones(rows), self._lengths if lengths is None else lengths], 1)
+        places = np.stack([self._known.first, self._known.second, np.full(rows, len(self._known.names))], 1)
+        parts = (values * weights[:, None]).ravel(), places.ravel(), np.arange(0, 3 * rows + 1, 3)
+        return sparse.csr_array(parts, shape=(rows, len(self._known.names) + 1))
+
+    def _of_shared(self, rows: FloatArray) -> FloatArray:
+        """The sum of the shared columns, each row times its number: shape (shared,)."""
+        known, size = self._known, len(self._known.names)
+        sides = np.bincount(known.first, rows, size) - np.bincount(known.second, rows, size)
+        return np.append(sides, rows @ self._lengths)
+
     def _odds(self, at: _Parameters) -> FloatArray:
-        return np.asarray(self._columns @ at.shared + self._sides * at.own[self._groups])
+        shared = at.shared[self._known.first] - at.shared[self._known.second] + self._lengths * at.shared[-1]
+        return np.asarray(shared + self._sides * at.own[self._groups])
 
-    def _by_instruction(self, rows: FloatArray) -> FloatArray:
-        """Sums over the comparisons of each instruction: shape (instructions, ...)."""
-        sums = np.zeros((self._count, *rows.shape[1:]))
-        np.add.at(sums, self._groups, rows)
-        return sums
+    def _sums(self, rows: FloatArray) -> FloatArray:
+        """Over the comparisons of each instruction: shape (instructions,)."""
+        return np.bincount(self._groups, rows, self._count).astype(np.float64, copy=False)
 
-    def fitted(self) -> _Parameters:
+    def _sums_of_columns(self, weights: FloatArray) -> sparse.csr_array:
+        """The same of the shared columns, each row times its weight: shape (instructions, shared)."""
+        of_each = np.ones(len(weights)), (self._groups, np.arange(len(weights)))
+        return sparse.coo_array(of_each, shape=(self._count, len(weights))).tocsr() @ self._columns(weights)
+
+    def fitted(self, cancel: CancelToken) -> _Parameters:
         """The largest penalised likelihood, by Newton's method."""
-        at = _Parameters(np.zeros(self._columns.shape[1]), np.zeros(self._count))
+        at = _Parameters(np.zeros(len(self._known.names) + 1), np.zeros(self._count))
         for _ in range(_MOST_STEPS):
+            cancel.raise_if_requested()
             miss = self._known.scores - expit(self._odds(at))
             bend, mixed, own = self._bends(at)
-            slope = self._columns.T @ miss - _RIDGE * len(miss) * at.shared
-            own_slope = self._by_instruction(self._sides * miss) - at.own / _SPREAD_OF_INSTRUCTIONS**2
-            step = np.linalg.solve(
-                bend - (mixed / own[:, None]).T @ mixed, slope - mixed.T @ (own_slope / own)
-            )
+            slope = self._of_shared(miss) - _RIDGE * len(miss) * at.shared
+            own_slope = self._sums(self._sides * miss) - at.own / _SPREAD_OF_INSTRUCTIONS**2
+            step = linalg.solve(bend, slope - mixed.T @ (own_slope / own), assume_a="pos")
             own_step = (own_slope - mixed @ step) / own
             largest = max(float(np.abs(step).max()), float(np.abs(own_step).max()))
             scale = min(1.0, _LARGEST_STEP / largest) if largest > 0 else 1.0
@@ -119,46 +134,53 @@ class _Model:
                 break
         return at
 
-    def _bends(self, at: _Parameters) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The Hessian's negative: shared by shared, instruction by shared, the instructions' diagonal."""
+    def _bends(self, at: _Parameters) -> tuple[FloatArray, sparse.csr_array, FloatArray]:
+        """The Hessian's negative: shared by shared, once the instructions' own numbers follow; instruction by
+        shared; the instructions' diagonal.
+        """
         chance = expit(self._odds(at))
         weights = chance * (1 - chance)
-        weighed = self._columns * weights[:, None]
-        ridge = _RIDGE * len(weights) * np.eye(self._columns.shape[1])
-        own = self._by_instruction(weights * self._sides**2) + 1 / _SPREAD_OF_INSTRUCTIONS**2
-        mixed = self._by_instruction(weighed * self._sides[:, None])
-        return weighed.T @ self._columns + ridge, mixed, own
+        known, size = self._known, len(self._known.names)
+        met = np.bincount(known.first * size + known.second, weights, size**2).reshape(size, size)
+        bend = _RIDGE * len(weights) * np.eye(size + 1)
+        bend[:-1, :-1] += np.diag((met + met.T).sum(axis=0)) - met - met.T
+        bend[-1] += self._of_shared(weights * self._lengths)
+        bend[:-1, -1] = bend[-1, :-1]
+        own = self._sums(weights * self._sides**2) + 1 / _SPREAD_OF_INSTRUCTIONS**2
+        if not self._sides.any():
+            return bend, sparse.csr_array((self._count, len(bend))), own
+        mixed = self._sums_of_columns(weights * self._sides)
+        return bend - (mixed.T @ (mixed / own[:, None])).toarray(), mixed, own
 
-    def pulls(self, at: _Parameters) -> _Parameters:
-        """By how much each instruction moves the shared parameters, and how its own number (`own`) follows
-        these: (instructions, parameters). Its own slope is 0 at the largest likelihood.
+    def measured(self, at: _Parameters, cancel: CancelToken) -> tuple[float, dict[str, Estimate]]:
+        """The standard error of the effect of length; by name what each candidate of these comparisons would
+        win at equal length in its own.
         """
         bend, mixed, own = self._bends(at)
-        follow = -mixed / own[:, None]
-        # An instruction's own slope is 0 at the largest likelihood: the shared ones alone move anything.
-        slopes = self._by_instruction(self._columns * (self._known.scores - expit(self._odds(at)))[:, None])
-        count = self._count
-        moved = np.linalg.solve(bend + mixed.T @ follow, slopes.T).T * np.sqrt(count / (count - 1))
-        return _Parameters(moved, follow)
-
-    def rate(self, at: _Parameters, pulls: _Parameters, candidate: int) -> OverInstructions | None:
-        """What a candidate would win at equal length in its own comparisons; None without any."""
-        known = self._known
-        sign = (known.first == candidate) * 1.0 - (known.second == candidate)
-        places = np.flatnonzero(sign)
-        if not len(places):
-            return None
-        even = _Parameters(np.append(at.shared[:-1], 0.0), at.own)
-        chance = expit(sign * self._odds(even))[places]
-        rate = float(chance.mean())
-        moves = self._columns + self._sides[:, None] * pulls.own[self._groups]
-        moves[:, -1] -= self._columns[:, -1]
-        slope = (sign[places] * chance * (1 - chance)) @ moves[places] / len(places)
-        groups = self._groups[places]
-        around = np.bincount(groups, chance - rate, self._count) / len(places)
-        return OverInstructions.of_pulls(
-            rate,
-            (around + pulls.shared @ slope).tolist(),
-            (np.bincount(groups, minlength=self._count) / len(places)).tolist(),
-            range(self._count),
-        )
+        known, count = self._known, self._count
+        # By how much each instruction moves the shared parameters: its slopes, by the inverse. Its own slope
+        # is 0 at the largest likelihood: the shared ones alone move anything.
+        slopes = self._sums_of_columns(known.scores - expit(self._odds(at)))
+        inverse = np.linalg.inv(bend) * np.sqrt(count / (count - 1))
+        even = self._odds(replace(at, shared=np.append(at.shared[:-1], 0.0)))
+        columns = self._columns(np.ones(len(known)), np.zeros(len(known)))
+        rates: dict[str, Estimate] = {}
+        for candidate, name in enumerate(known.names):
+            cancel.raise_if_requested()
+            places = known.of[candidate]
+            if not len(places):
+                continue
+            sign = np.where(known.first[places] == candidate, 1.0, -1.0)
+            chance = expit(sign * even[places])
+            rate, groups = float(chance.mean()), self._groups[places]
+            moves = sign * chance * (1 - chance) / len(places)
+            follow = np.bincount(groups, moves * self._sides[places], count) / own
+            slope = columns[places].T @ moves - mixed.T @ follow
+            around = np.bincount(groups, chance - rate, count) / len(places)
+            weights = np.bincount(groups, minlength=count) / len(places)
+            used = np.flatnonzero(slope)  # of whom it met
+            pulls = around + slopes @ (slope[used] @ inverse[used])
+            values = 1 / float(np.sum(weights**2))
+            found = OverInstructions(rate, weights, pulls, values, count, self._numbers)
+            rates[name] = Estimate(rate, found.score_interval())
+        return float(np.sqrt(np.sum((slopes @ inverse[-1]) ** 2))), rates

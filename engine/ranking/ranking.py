@@ -1,22 +1,22 @@
 """How often each candidate won, ties counting half, the ranking that follows, its caveats, and its JSON."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
 from engine.core.errors import SetupError
-from engine.core.events import CancelToken, MeasureProgress
+from engine.core.events import CancelToken, MeasureProgress, Preparing
 from engine.core.formatting import counted, listed, percent, short_name
 from engine.core.items import HUMAN_LABELS, Preference, Tie
-from engine.core.numeric import FloatArray, IntArray
+from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry
-from engine.ranking.comparisons import PairComparisons, left_out_in_words
+from engine.ranking.comparisons import PairComparisons, check_candidates, left_out_in_words
 from engine.ranking.correction import Corrected
 from engine.ranking.labelled_part import RankedByLabels
 from engine.ranking.length_control import LengthControl, length_control
@@ -63,38 +63,68 @@ class WinRates:
     pairs: dict[tuple[str, str], WinRate]
 
     @cached_property
-    def cycles(self) -> list[tuple[str, str, str]]:
-        """Three candidates that each won more than half against the next, in a ring; the sure ones first."""
-        beats = {pair for pair, met in self.pairs.items() if met.rate.value > 0.5}
-        found = [
-            (one, two, three)
-            for trio in combinations(self.candidates, 3)
-            for one, two, three in (trio, (trio[0], trio[2], trio[1]))
-            if {(one, two), (two, three), (three, one)} <= beats
-        ]
-        return sorted(found, key=lambda cycle: not self.is_sure(cycle))
+    def cycles(self) -> "Cycles":
+        """Three candidates that each won more than half against the next, in a ring."""
+        return self._cycles({pair for pair, met in self.pairs.items() if met.rate.value > 0.5})
 
-    def is_sure(self, cycle: Sequence[str]) -> bool:
-        """Whether no comparison of a cycle can be chance alone."""
-        after = [*cycle[1:], cycle[0]]
-        return all(self.pairs[pair].is_significantly > 0 for pair in zip(cycle, after, strict=True))
+    @cached_property
+    def sure_cycles(self) -> "Cycles":
+        """Those of which no comparison can be chance alone."""
+        return self._cycles({pair for pair, met in self.pairs.items() if met.is_significantly > 0})
+
+    def _cycles(self, won: Collection[tuple[str, str]]) -> "Cycles":
+        names = [*self.candidates]
+        place = {name: number for number, name in enumerate(names)}
+        beats = np.zeros((len(names), len(names)), np.bool_)
+        for one, other in won:
+            beats[place[one], place[other]] = True
+        return Cycles(names, beats)
 
 
-def win_rates(comparisons: PairComparisons) -> WinRates:
-    """Of all candidates of which something was said."""
+@dataclass(frozen=True, eq=False)
+class Cycles:
+    """Rings of three of candidates, by who `beats` whom: (candidates, candidates)."""
+
+    names: Sequence[str]
+    beats: BoolArray
+
+    def __len__(self) -> int:
+        beats = self.beats.astype(np.float64)
+        return round(float(np.sum((beats @ beats) * beats.T)) / 3)
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        for one, won in enumerate(self.beats if len(self) else ()):
+            lost = self.beats[:, one]
+            onwards = won[:, None] & self.beats & lost
+            for two, three in np.argwhere(np.triu(onwards | onwards.T)[one:, one:]) + one:
+                ring = (one, two, three) if onwards[two, three] else (one, three, two)
+                yield self.names[ring[0]], self.names[ring[1]], self.names[ring[2]]
+
+
+def win_rates(
+    comparisons: PairComparisons, cancel: CancelToken | None = None
+) -> Generator[MeasureProgress, None, WinRates]:
+    """Of all candidates of which something was said; of many pairs it tells how far it is. Cancelled."""
     candidates: dict[str, WinRate] = {}
     met: dict[tuple[int, int], WinRate] = {}
-    for number, name in enumerate(comparisons.names):
-        places, won = comparisons.of(number)
+    for number, (name, places) in enumerate(zip(comparisons.names, comparisons.of, strict=True)):
         if len(places):
-            candidates[name] = _rate(comparisons, places, won)
-        for other in range(number + 1, len(comparisons.names)):
-            against = (comparisons.first[places] == other) | (comparisons.second[places] == other)
-            if against.any():
-                found = _rate(comparisons, places[against], won[against])
-                met[number, other], met[other, number] = found, found.turned()
+            candidates[name] = _rate(comparisons, places, comparisons.won(number, places))
+    pairs = len(comparisons.between)
+    for done, ((one, other), places) in enumerate(comparisons.between.items()):
+        if done % _PAIRS_AT_ONCE == 0 and cancel is not None:
+            cancel.raise_if_requested()
+        if done % _PAIRS_AT_ONCE == 0 and pairs > _MANY_PAIRS:
+            yield MeasureProgress(done, pairs)
+        found = _rate(comparisons, places, comparisons.won(one, places))
+        met[one, other], met[other, one] = found, found.turned()
     names = comparisons.names
+    if pairs > _MANY_PAIRS:
+        yield MeasureProgress(pairs, pairs)
     return WinRates(candidates, {(names[one], names[other]): met[one, other] for one, other in sorted(met)})
+
+
+_MANY_PAIRS, _PAIRS_AT_ONCE = 10_000, 1000  # of a thousand a tenth of a second
 
 
 def _rate(comparisons: PairComparisons, places: IntArray, won: FloatArray) -> WinRate:
@@ -115,7 +145,7 @@ def _estimate(
     comparisons: PairComparisons, places: IntArray, won: FloatArray
 ) -> tuple[Estimate, float | None]:
     """The mean with its interval, and its standard error."""
-    found = OverInstructions.of_one(won.tolist(), comparisons.instructions[places].tolist())
+    found = OverInstructions.of_one(won, comparisons.instructions[places])
     if found is None:
         return Estimate(float(won.mean())), None
     return Estimate(found.mean, found.share_interval()), found.standard_error
@@ -137,6 +167,17 @@ class Ranking:
     bradley_terry: BradleyTerryScores | None
     lengths: LengthControl | None
     places: Estimate
+
+    @cached_property
+    def ids_of(self) -> list[frozenset[str]]:
+        """By candidate, the ids of its labelled comparisons."""
+        return [frozenset(map(self.comparisons.ids.__getitem__, each)) for each in self.comparisons.of]
+
+    @cached_property
+    def ids_between(self) -> dict[tuple[int, int], frozenset[str]]:
+        """The same of `PairComparisons.between`."""
+        between = self.comparisons.between.items()
+        return {pair: frozenset(map(self.comparisons.ids.__getitem__, each)) for pair, each in between}
 
     @property
     def order(self) -> list[str]:
@@ -174,12 +215,14 @@ class Ranking:
             )
 
     def _cycles(self) -> Iterator[str]:
-        cycles = self.rates.cycles
+        cycles, certain = self.rates.cycles, self.rates.sure_cycles
         if not cycles:
             return
-        rings = ([*cycle, cycle[0]] for cycle in cycles[:_MOST_CYCLES])
+        first = [*islice(certain, _MOST_CYCLES)]
+        named = islice(chain(first, (cycle for cycle in cycles if cycle not in first)), _MOST_CYCLES)
+        rings = ([*cycle, cycle[0]] for cycle in named)
         shown = "; ".join(" over ".join(map(short_name, ring)) for ring in rings)
-        sure = sum(map(self.rates.is_sure, cycles))
+        sure = len(certain)
         chance = "None is significant: such cycles occur by chance."
         if sure:
             chance = f"In {sure:,} of {len(cycles):,} each pair is significant (uncorrected): then no single"
@@ -219,21 +262,30 @@ def _named(names: Sequence[str]) -> str:
 
 
 def rank(
-    comparisons: PairComparisons, seed: int = DEFAULT_SEED, cancel: CancelToken | None = None
-) -> Generator[MeasureProgress, None, Ranking]:
-    """`seed`: of the bootstrap; tells its draws. SetupError where no item has a label; Cancelled."""
+    comparisons: PairComparisons,
+    seed: int = DEFAULT_SEED,
+    cancel: CancelToken | None = None,
+    *,
+    many_candidates: bool = False,
+) -> Generator[MeasureProgress | Preparing, None, Ranking]:
+    """`seed`: of the bootstrap; tells its draws, and what comes before. SetupError where no item has a label,
+    and, unless `many_candidates` are meant, what `check_candidates` raises; Cancelled.
+    """
     known = comparisons.labelled
     if not len(known):
         raise SetupError(
             "No item with two candidates has a label here.", "Choose another criterion, or label items first."
         )
-    rates = win_rates(comparisons)
+    check_candidates(comparisons, many_candidates)
+    yield Preparing("win rates of pairs")
+    rates = yield from win_rates(comparisons, cancel)
+    yield Preparing("bootstrap")
     enough = len(np.unique(known.instructions)) >= FEW and len(known.components) == 1
     found = (yield from bradley_terry(known, seed, cancel=cancel)) if enough else None
     # Half a tie: one half where places decide nothing.
     scored = np.flatnonzero(comparisons.known)
     place = _estimate(comparisons, scored, comparisons.scores[scored])[0]
-    return Ranking(comparisons, rates, found, length_control(comparisons), place)
+    return Ranking(comparisons, rates, found, length_control(comparisons, cancel), place)
 
 
 def ranking_json(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.formatting import BETTER, MACRO_F1, counted, percent, words
+from engine.core.formatting import AC1, BETTER, KAPPA, MACRO_F1, counted, percent, words
 from engine.core.items import HumanLabel, Tie, agree, labels_beside
 from engine.core.tables import Column, Estimate, Kind, Picture, Row, Section, Table
 from engine.metrics.accuracy import Baselines, LabelMeasures
@@ -33,9 +33,27 @@ _ACCURACY = (
     columns.ACCURACY,
     columns.SHARE_INTERVAL,
     *_BASELINES,
-    columns.KAPPA,
-    Column("macro_f1", "macro-F1", Kind.NUMBER, MACRO_F1),
     Column("better", "beats baseline?", Kind.TEXT, BETTER),
+)
+_BEYOND_CHANCE = (
+    columns.CRITERION,
+    columns.LABELS,
+    Column("kappa", "kappa", Kind.MEASURE, KAPPA),
+    Column("ac1", "AC1", Kind.MEASURE, AC1),
+    Column("macro_f1", "macro-F1", Kind.MEASURE, MACRO_F1),
+)
+_BY_LABEL = (
+    columns.CRITERION,
+    Column("label", "label", Kind.NAME, "The label."),
+    Column("predicted", "given", Kind.COUNT, "How often the judge gave it to items with a human label."),
+    Column("precision", "precision (%)", Kind.ESTIMATE, "The share of these that are right."),
+    Column("human", "human", Kind.COUNT, "How often it is the human label."),
+    Column(
+        "recall",
+        "recall (%)",
+        Kind.ESTIMATE,
+        "The share of these that the judge got right.",
+    ),
 )
 _LABELS = (
     columns.CRITERION,
@@ -62,7 +80,7 @@ def accuracy_section(evaluation: Evaluation) -> Section:
         [accuracy_table(evaluation), Picture("accuracy")],
         "The share of human labels that the judge also gives, and that of baselines, which do not read"
         " the responses. “Beats baseline?”: whether the judge beats the best of these.",
-        help=("95 % interval", "Kappa", "Macro-F1"),
+        help=("95 % interval",),
         spelt_out=True,
     )
 
@@ -74,14 +92,46 @@ def accuracy_table(evaluation: Evaluation) -> Table:
             words(measure.criterion),
             *(measure.items, measure.accuracy, measure.interval),
             *_baseline_values([measure.baselines]),
-            *(measure.kappa, measure.macro_f1),
             measure.better if measure.better == "-" else f"{measure.better} ({BASELINE[measure.rival]})",
         ]
         for measure in measures
     ]
     means = _baseline_values([measure.baselines for measure in measures])
-    rows.append(["mean", "", evaluation.accuracy, evaluation.interval, *means, "", "", ""])
+    rows.append(["mean", "", evaluation.accuracy, evaluation.interval, *means, ""])
     return Table(_ACCURACY, rows)
+
+
+def beyond_chance_section(evaluation: Evaluation) -> Section:
+    return Section(
+        "beyond_chance",
+        "Beyond chance, and by label",
+        [beyond_chance_table(evaluation), by_label_table(evaluation)],
+        "All with 95 % intervals over instructions. If nearly all labels are the same, kappa is near 0, and"
+        " AC1 is not.",
+        help=("Kappa", "Macro-F1"),
+        spelt_out=True,
+    )
+
+
+def beyond_chance_table(evaluation: Evaluation) -> Table:
+    rows: list[Row] = [
+        [words(name), found.items, *(each.estimate for each in (found.kappa, found.ac1, found.macro_f1))]
+        for name, found in evaluation.labels.items()
+    ]
+    return Table(_BEYOND_CHANCE, rows)
+
+
+def by_label_table(evaluation: Evaluation) -> Table:
+    rows: list[Row] = [
+        [
+            *(words(name), words(label), found.predicted.get(label, 0), quality.precision),
+            *(found.human.get(label, 0), quality.recall),
+        ]
+        for name, found in evaluation.labels.items()
+        for label, quality in found.by_label.items()
+        if quality.precision or quality.recall  # else it occurs on no side
+    ]
+    return Table(_BY_LABEL, rows)
 
 
 def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:

@@ -48,9 +48,9 @@ _AMONG = (
         "Cohen's kappa, agreement beyond chance: the mean over all pairs of annotators, on the items"
         " that both labelled."
     ),
-    Column("alpha", "alpha", Kind.NUMBER).means(
-        "Krippendorff's alpha over all annotators, also if they labelled different items. 0 is chance, 1"
-        " is perfect agreement."
+    Column("alpha", "alpha", Kind.MEASURE).means(
+        "Krippendorff's alpha over all annotators, also if they labelled different items, with its 95 %"
+        " interval over instructions. 0 is chance, 1 is perfect agreement."
     ),
 )
 _FIRST_KIND = next(iter(Annotators))
@@ -90,13 +90,15 @@ _PAIRS = (
 )
 
 
-def annotator_sections(agreement: AnnotatorAgreement | None) -> list[Section]:
-    """Inter-annotator agreement, and each two sides; none where no annotators said anything."""
+def annotator_sections(agreement: AnnotatorAgreement | None, judge: bool = True) -> list[Section]:
+    """Inter-annotator agreement, and each two sides; none where no annotators said anything. `judge`: whether
+    there is one, who is compared with them.
+    """
     if agreement is None:
         return []
     nobody = Sentences(["No item of this run was labelled by two annotators."])
     picked = [Sentences(agreement.picked, Tone.CAVEAT)] if agreement.picked else []
-    return [
+    with_judge = [
         Section(
             "others",
             "Leave-one-out agreement: each annotator, and the judge, against the others",
@@ -109,10 +111,16 @@ def annotator_sections(agreement: AnnotatorAgreement | None) -> list[Section]:
             spelt_out=True,
         ),
         *([_stands_in_section(agreement.alt_tests)] if agreement.alt_tests else ()),
+    ]
+    return [
+        *(with_judge if judge else ()),
         Section(
             "people",
             "Inter-annotator agreement",
-            [among_annotators_table(agreement) if agreement.among else nobody],
+            [
+                *([] if judge else picked),
+                among_annotators_table(agreement) if agreement.among else nobody,
+            ],
             "How often annotators of the same items of this run gave the same label. It is not an upper"
             " bound for a judge: if annotators are split, a judge can agree with more of them than they"
             " agree with each other.",
@@ -123,8 +131,8 @@ def annotator_sections(agreement: AnnotatorAgreement | None) -> list[Section]:
             "pairs",
             "Pairwise agreement",
             [annotator_pairs_table(agreement)],
-            "Each pair of annotators, and each annotator with the judge only and with the human labels"
-            " of the dataset.",
+            f"Each pair of annotators, and each annotator {'with the judge only and ' * judge}with the human"
+            " labels of the dataset.",
             spelt_out=True,
         ),
     ]
@@ -204,7 +212,7 @@ def against_others_table(agreement: AnnotatorAgreement) -> Table:
 
 def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
     rows: list[Row] = [
-        [_named(found.criterion), found.annotators, *cells(found, _AMONG[2:])]
+        [*(_named(found.criterion), found.annotators), *cells(found, _AMONG[2:-1]), found.alpha.estimate]
         for found in agreement.among.values()
     ]
     behind = [
@@ -230,7 +238,7 @@ def among_in_words(agreement: AnnotatorAgreement) -> list[str]:
     said = []
     for found in agreement.among.values():
         if found.criterion is not None:
-            alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
+            alpha = "" if found.alpha.value is None else f" (Krippendorff's alpha {found.alpha.value:.2f})"
             said.append(
                 f"{words(found.criterion).capitalize()}: of {found.annotators:,} annotators, two give the"
                 f" same label to {_in_words(found.equal)} of the items that both labelled{alpha}."

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-from xml.sax.saxutils import escape
 
 from engine.core.formatting import visible, words
 from engine.core.tables import Table
@@ -87,7 +87,9 @@ def as_png(figure: Figure, dpi: int = 200) -> bytes:
 def as_svg(figure: Figure, in_words: str) -> bytes:
     """The figure as an SVG that needs nothing else, always the same bytes; `in_words`: its description."""
     drawn = _saved(figure, "svg", 72, dict.fromkeys(("Date", "Creator", "Format", "Type")))
-    title, said = (escape(visible(" ".join(text.split()))) for text in (figure.get_suptitle(), in_words))
+    title, said = (
+        escape(visible(" ".join(text.split())), quote=False) for text in (figure.get_suptitle(), in_words)
+    )
     begun = drawn.index(b">", drawn.index(b"<svg"))
     told = f' role="img">\n <title>{title}</title>\n <desc>{said}</desc>'
     return drawn[:begun] + told.encode("utf-8") + drawn[begun + 1 :]

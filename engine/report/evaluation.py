@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from engine.core import VERSION
 from engine.core.errors import Hint
 from engine.core.formatting import capitalised, counted, interval, listed, percent, words
+from engine.core.items import labels_beside
 from engine.core.tables import Column, Kind, Partial, Ranked, Row, Section, Sentences, Sheet, Table, Tone
 from engine.data.dataset import Dataset
-from engine.metrics.accuracy import LabelMeasures
+from engine.metrics.accuracy import UNSCORED, LabelMeasures
 from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.explanations import ExplanationMeasures
 from engine.metrics.matching import System
 from engine.report import columns, methods
-from engine.report.accuracy import BASELINE, accuracy_section, label_section
+from engine.report.accuracy import BASELINE, accuracy_section, beyond_chance_section, label_section
 from engine.report.annotators import annotator_sections
 from engine.report.run import labels_given_section, method_sections
 from engine.report.trust import methods_of_kept
@@ -54,6 +56,7 @@ def evaluation_sheet(
         _in_short_section(system, [*matched.left_out, *matched.caveats], in_short(evaluation), word),
         accuracy_section(evaluation),
         label_section(evaluation),
+        beyond_chance_section(evaluation),
         *method_sections(system.results, matched.dataset),
         *annotator_sections(evaluation.annotators),
         *([explanation_section(evaluation)] if evaluation.explanations else ()),
@@ -73,11 +76,13 @@ def run_sheet(
     """What a run says by itself, without human labels. `own`: its dataset, for intervals."""
     results = system.results
     assert results is not None
+    by_hand = results.run.by_hand
+    agreement = agreement_of_annotators(results, gold=own if by_hand else None, own=own)
     sections = [
         _in_short_section(system, doubts, said, word),
         labels_given_section(results),
         *method_sections(results),
-        *annotator_sections(agreement_of_annotators(results, own=own)),
+        *annotator_sections(agreement, judge=not by_hand),
     ]
     return Sheet(results.run.title, sections)
 
@@ -89,7 +94,7 @@ def _in_short_section(
     health, run = system.health, system.results.run if system.results else None
     doubts = [*(health.sentences(word) if health.doubted else ()), *doubts]
     asked = run.identity.methods_in_words if run else ""
-    healthy = [] if health.doubted else health.sentences(word)
+    healthy = [] if health.doubted or (run and run.by_hand) else health.sentences(word)
     sentences = [*healthy, *([f"Elicitation: {asked}."] if asked else ()), *said]
     parts = [*([Sentences(doubts, Tone.CAVEAT)] if doubts else ()), Sentences(sentences)]
     return Section("in_short", "In short", parts, help=("Does the model judge?",))
@@ -113,7 +118,7 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     if results is not None and results.one_labels:
         yield results.one_label_sentence
     yield from _verdicts(measures)
-    pairs = [pair for pairs in evaluation.matched.pairs.values() for pair in pairs]
+    pairs = [] if results is None else [*chain.from_iterable(evaluation.matched.pairs.values())]
     flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
     known = [flipped for flipped in flips if flipped is not None]
     if 0 < len(known) < len(flips):
@@ -236,9 +241,10 @@ _NUMBERS = (
         " frequent human label of these items, always A, the longer response, and a random label. The"
         f" judge beats the baseline if it is significantly better than each of them"
         f" ({methods.BERGER.short}). Kappa is Cohen's ({methods.COHEN.short}), with unscored as a label of"
-        " its own; macro-F1 is the mean over the labels that occur.",
+        " its own; macro-F1 is the mean over the labels that occur. Their intervals are by the jackknife over"
+        f" instructions, as those of Gwet's AC1 ({methods.GWET.short}).",
         f"{_MEASURES}, Baselines",
-        (methods.BERGER, methods.COHEN),
+        (methods.BERGER, methods.COHEN, methods.GWET),
     ),
 )
 
@@ -252,6 +258,7 @@ def evaluation_methods(
         *methods.labels_of_system(evaluation.matched.system, None),
         *methods_of_kept(evaluation.matched.system.results),
         _unscored(evaluation),
+        _confusion(evaluation),
         *_NUMBERS,
     ]
     if evaluation.explanations:
@@ -292,6 +299,20 @@ def _unscored(evaluation: Evaluation) -> methods.Statement:
         f"Of the {of} {sum(lacking.values()):,} {are} unscored by the judge and count as wrong: {each}.",
         _OF_LABELS,
     )
+
+
+def _confusion(evaluation: Evaluation) -> methods.Statement:
+    """Which labels the judge gave for each human one."""
+    rows = []
+    for name, found in evaluation.labels.items():
+        given = [*map(words, labels_beside(found.predicted)), UNSCORED]
+        met = {
+            human: ", ".join(f"{count:,} {label}" for label, count in zip(given, row, strict=True) if count)
+            for human, row in found.confusion.items()
+        }
+        each = "; ".join(f"human {words(human)}: {told}" for human, told in met.items() if told)
+        rows.append(f"{words(name)} ({each})")
+    return methods.Statement(f"Labels of the judge by human label: {', '.join(rows)}.", _OF_LABELS)
 
 
 def _explanation_methods(

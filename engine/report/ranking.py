@@ -170,17 +170,16 @@ def candidate_table(ranking: Ranking) -> Table:
         _COMPARISONS,
         _INSTRUCTIONS,
     ]
+    letters: dict[str, list[str]] = {name: [] for name in ranking.order}
+    for place, group in enumerate(found.groups if found else ()):
+        for name in group:
+            letters[name].append(_LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS)))
     rows: list[Row] = []
     for name in ranking.order:
         row: list[Any] = [name]
         rate = rates[name]
         if found:
-            letters = [
-                _LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS))
-                for place, group in enumerate(found.groups)
-                if name in group
-            ]
-            row += [rank_in_words(found.ranks[name]), " ".join(letters), found.scores[name]]
+            row += [rank_in_words(found.ranks[name]), " ".join(letters[name]), found.scores[name]]
         row.append(rate.rate)
         if lengths and lengths.rates:
             even = lengths.rates.get(name)
@@ -193,32 +192,39 @@ def candidate_table(ranking: Ranking) -> Table:
 
 def items_behind(ranking: Ranking, name: str, other: str | None = None) -> ItemsBehind:
     """The labelled items with a response of a candidate; with those of an `other` one, both."""
-    comparisons = ranking.comparisons
-    places, _ = comparisons.of(comparisons.names.index(name))
-    if other is not None:
-        number = comparisons.names.index(other)
-        places = places[(comparisons.first[places] == number) | (comparisons.second[places] == number)]
+    place = ranking.comparisons.names.index
+    if other is None:
+        ids = ranking.ids_of[place(name)]
+    else:
+        low, high = sorted((place(name), place(other)))
+        ids = ranking.ids_between[low, high]
     written = (
         f"with a response of {short_name(name)}"
         if other is None
         else f"{short_name(name)} against {short_name(other)}"
     )
-    return ItemsBehind(frozenset(comparisons.ids[place] for place in places), None, written)
+    return ItemsBehind(ids, None, written)
 
 
 def _pairs(ranking: Ranking) -> Section:
+    many = len(ranking.order) > _MOST_IN_TABLE
+    best = f"The {_MOST_IN_TABLE} best candidates; JSON and CSV have all pairs that met."
     return Section(
         "pairs",
         "Pairwise win rates",
-        [pair_table(ranking)],
+        [*([Sentences([best])] if many else ()), pair_table(ranking, _MOST_IN_TABLE)],
         "The win rate of the row's candidate against the column's, in percent; a tie counts half. If the"
         " whole interval is above 50, the row's candidate is significantly better (for this pair,"
         " uncorrected).",
     )
 
 
-def pair_table(ranking: Ranking) -> Table:
-    order, pairs = ranking.order, ranking.rates.pairs
+_MOST_IN_TABLE = 100  # a row and a column each: a thousand would be seven megabytes of text
+
+
+def pair_table(ranking: Ranking, most: int | None = None) -> Table:
+    """The win rate of each candidate against each other, of the best ones if there are more than `most`."""
+    order, pairs = ranking.order[:most], ranking.rates.pairs
     columns = [
         Column(f"against {place}", name, Kind.ESTIMATE, foreign=True, shaded=True).means(
             f"The win rate against {name}, in percent. {INTERVAL}"

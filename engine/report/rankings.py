@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.core import VERSION
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.events import CancelToken, MeasureProgress, followed
+from engine.core.events import CancelToken, followed
 from engine.core.formatting import counted, listed, number, percent, words
 from engine.core.judgments import JudgmentKey
 from engine.core.numeric import FloatArray
@@ -314,7 +314,7 @@ def _naming_candidates(matched: Matched) -> Dataset:
     return dataset_of_run(results.run).only(frozenset(matched.dataset.ids))
 
 
-def _unheard(_progress: MeasureProgress) -> None:
+def _unheard(_progress: object) -> None:
     """Of a report nobody hears how far it is."""
 
 

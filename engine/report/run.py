@@ -1,5 +1,6 @@
 """What a run says by itself, by each elicitation method too; its facts, also next to those of another run."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -7,7 +8,7 @@ from dataclasses import replace
 from engine.annotations.records import LAST
 from engine.core.errors import ModelFileError
 from engine.core.formatting import best_of, duration, value_in_words, words
-from engine.core.items import METHOD_TITLES, HumanLabel, Method, Order, Tie, labels_beside
+from engine.core.items import METHOD_TITLES, PREFERENCES, HumanLabel, Method, Order, Tie, labels_beside
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Unscored
 from engine.core.tables import Column, Facts, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.data.dataset import Dataset
@@ -52,7 +53,8 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
     by_whom = results.overridden.by_whom if results.overrides else "nothing"
     if results.overrides and results.source != LAST:
         by_whom = f"{by_whom} (the labels used: {results.source.in_words})"
-    made, overridden = stored_facts(run, questions), ("human overrides", by_whom)
+    given = "labels" if run.by_hand else "human overrides"
+    made, overridden = stored_facts(run, questions), (given, by_whom)
     kept = valid_trust(results)
     stand = [("labels that may stand", f"{kept.thresholds_in_words}: {kept.in_words}")] if kept else []
     if run.submitted:
@@ -67,19 +69,24 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
 
 def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
     identity = run.identity
+    rubric = "rubric", " ".join(f"{identity.asked.name}. {identity.asked.source}".split())
     opened, answered = ("opened", "answered") if run.submitted else ("created", "judged")
-    yield "run", f"{run.id}, {opened} {run.created:%Y-%m-%d %H:%M} UTC"
+    yield "run", f"{run.id}, {'begun' if run.by_hand else opened} {run.created:%Y-%m-%d %H:%M} UTC"
     if run.name:
         yield "name", run.name
     if run.note:
         yield "note", run.note
     if run.archived:
         yield "archived", f"{run.archived.when:%Y-%m-%d %H:%M} UTC, by {run.archived.by}"
-    yield "items", f"{run.judged:,} of {identity.items:,} {answered}{run.sample_in_short}"
+    far = f"{run.judged:,} of {identity.items:,} {answered}{run.sample_in_short}"
+    yield "items", f"{identity.items:,}" if run.by_hand else far
     yield "dataset", identity.dataset_path.name
     yield "dataset file", str(identity.dataset_path)
     yield "dataset, SHA-256", identity.dataset_hash
     yield "criteria", ", ".join(map(words, identity.criteria))
+    if run.by_hand:
+        yield rubric
+        return
     if run.submitted:
         yield "submission", identity.model_name
         yield "submission file", str(identity.model_path)
@@ -92,7 +99,7 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
     yield "model file", str(identity.model_path)
     yield "model, SHA-256", identity.model_hash
     yield "prompt version", identity.prompt_version
-    yield "rubric", " ".join(f"{identity.asked.name}. {identity.asked.source}".split())
+    yield rubric
     if questions:
         for criterion in identity.asked.criteria:
             yield f"question, {words(criterion.name)}", " ".join(" ".join(criterion.asked[1:]).split())
@@ -188,6 +195,9 @@ AccuracyByMethod = Mapping[str, Mapping[str, Accuracy]]
 
 
 def labels_given_section(results: RunResults) -> Section:
+    if results.run.by_hand:
+        what = "On how many items each label is effective, and how many labels each annotator gave."
+        return Section("labels_given", "Labels by hand", [by_hand_table(results)], what)
     missing = results.judges_missing_sentence
     return Section(
         "labels_given",
@@ -214,6 +224,20 @@ def distribution_table(counts: Sequence[LabelCounts]) -> Table:
     ]
     shown = columns.with_both_orders(_DISTRIBUTION) if partly else _DISTRIBUTION
     return Table(columns.with_human_ties(shown) if Tie.TIE in labels else shown, rows)
+
+
+def by_hand_table(results: RunResults) -> Table:
+    """By criterion how often each label is given, on how many items none is, and who gave how many."""
+    given = {name: Counter(key.criterion for key in own) for name, own in results.reviews.labels.items()}
+    rows: list[Row] = []
+    for count in count_run(results):
+        unlabelled = results.run.identity.items - count.items + count.unscored
+        labels = (count.predicted.get(label, 0) for label in PREFERENCES)
+        of_each = (own[count.criterion] for own in given.values())
+        rows.append([words(count.criterion), *labels, unlabelled, *of_each])
+    none = Column("unlabelled", "not labelled", Kind.COUNT, "Items without a label.")
+    who = [Column(f"by_{place}", name, Kind.COUNT, f"Labels by {name}.") for place, name in enumerate(given)]
+    return Table((columns.CRITERION, *columns.LABELS_GIVEN[:-1], none, *who), rows)
 
 
 def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
@@ -260,7 +284,7 @@ def unscored_table(results: RunResults) -> Table:
         [judgment.item_id, judgment.criterion, judgment.reason, results.label(judgment)]
         for of_item in zip(*results.judgments.values(), strict=True)
         for judgment in of_item
-        if isinstance(judgment, Unscored)
+        if isinstance(judgment, Unscored) and not results.run.by_hand
     ]
     item, criterion, *others = _UNSCORED
     criterion = replace(criterion, instead={name: words(name) for name in results.run.identity.criteria})

@@ -1,4 +1,6 @@
-"""What a stored run lacks, and what in it is not the model's; a submission that is opened to be completed."""
+"""What a stored run lacks, and what in it is not the model's; a submission that is opened to be completed;
+labels by hand.
+"""
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
@@ -12,18 +14,27 @@ from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import counted, listed
 from engine.core.items import digest
 from engine.core.judgments import JudgedItem, Origin
-from engine.core.rubric import ELOQUENT, rubric_of_names
+from engine.core.rubric import ELOQUENT, Rubric, rubric_of_names
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import SAMPLED, SKIPPED
 from engine.data.label_origins import drawn_place
 from engine.data.submission import Submission, check_submission
 from engine.data.verdicts import Verdicts, placed, read_system
 from engine.results.run_results import RunResults, submission_of
-from engine.settings.identity import COLUMNS, NOT_IN_DATASET, RunIdentity, RunKind, StoredRun
+from engine.settings.identity import (
+    BY_HAND,
+    COLUMNS,
+    NOT_IN_DATASET,
+    NOT_LABELLED,
+    RunIdentity,
+    RunKind,
+    StoredRun,
+)
 from engine.settings.rows import Mode
 from engine.settings.sampling import DEFAULT_SEED
 from engine.store.run_store import RunStore
 from engine.system.files import file_hash
+from engine.system.paths import real_path
 
 
 @dataclass(frozen=True)
@@ -131,7 +142,7 @@ def gaps(results: RunResults) -> list[IncompletePart]:
     completed = f"labelled by annotators: {added.by_whom}."
     another = "written for another label than the effective one (stale): a submission omits"
     wordless = "no explanation" + ("." if results.run.submitted else ": the model generated no text.")
-    also = len(lacked & results.content_hashes.keys())
+    also = 0 if results.run.by_hand else len(lacked & results.content_hashes.keys())
     one, many = "judgment is unscored; its cell is empty.", "judgments are unscored; their cells are empty."
     kind = IncompleteKind
     found = (
@@ -145,6 +156,31 @@ def gaps(results: RunResults) -> list[IncompletePart]:
 
 
 NOT_ANSWERED = "the submission does not answer this item"
+
+
+def begin_by_hand(dataset: Dataset, rubric: Rubric, store: RunStore) -> StoredRun:
+    """A run of the store in which annotators label a dataset on a rubric's criteria, without a judge; the
+    latest one of these items and this rubric, if there is one.
+    """
+    identity = RunIdentity(
+        key=digest([RunKind.BY_HAND, dataset.hash, [each.asked for each in rubric.criteria]]),
+        dataset_path=real_path(dataset.path),
+        dataset_hash=dataset.hash,
+        items=len(dataset),
+        model_path=real_path(dataset.path),
+        model_name=BY_HAND,
+        model_hash=dataset.hash,
+        prompt_version="",
+        criteria=rubric.names,
+        settings={"mode": Mode.LABELS.value, "orders": [], "examples": None},
+        kind=RunKind.BY_HAND,
+        rubric=None if rubric.is_part_of(ELOQUENT) else rubric,
+    )
+    with store.begin(identity) as run:
+        add_unanswered(store, run, dataset)
+        if dataset.columns is not None:
+            store.describe(run.id, {COLUMNS: dataset.columns.as_json()})
+    return store.run(run.id)
 
 
 def open_submission(
@@ -178,10 +214,12 @@ def open_submission(
 
 
 def add_unanswered(store: RunStore, run: StoredRun, dataset: Dataset) -> None:
-    """Add the items of its dataset that the store lacks of a submission, while nobody else holds the run."""
+    """Add the items of its dataset that the store lacks of a submission, or of labels by hand, while nobody
+    else holds the run.
+    """
     # Earlier versions kept only those that it answers.
     known = store.content_hashes(run.id)
-    reasons = dict.fromkeys(run.identity.criteria, NOT_ANSWERED)
+    reasons = dict.fromkeys(run.identity.criteria, NOT_LABELLED if run.by_hand else NOT_ANSWERED)
     lacking = [
         JudgedItem(place, item_id, dataset[place].content_hash, raw_predictions={}, unscored=reasons)
         for place, item_id in enumerate(dataset.ids)

@@ -108,7 +108,7 @@ def run_json(results: RunResults) -> dict[str, Any]:
         "kind": identity.kind.value,
         "model": {"name": identity.model_name, "sha256": identity.model_hash},
         "prompt_version": identity.prompt_version,
-        "rubric": None if run.submitted else identity.asked.as_json(),
+        "rubric": identity.asked.as_json() if run.by_hand or not run.submitted else None,
         "settings": dict(identity.settings),
         "made_with": {name: value for name, value in run.manifest.items() if name != TRUST},
         "labels_of": results.source.in_words,

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from engine.core.errors import Hint, Setting
 from engine.core.formatting import listed, percent, words
-from engine.core.health import Health, Sign, Symptom
+from engine.core.health import NO_JUDGE, Health, Sign, Symptom
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Method, Preference
 from engine.core.judgments import AnyJudgment, Judgment, SubmittedLabel, Unscored
 from engine.core.methods import together
@@ -185,6 +185,8 @@ Answers = Mapping[str, Sequence[Answer]]  # by criterion, the items in one order
 
 
 def run_health(results: RunResults) -> Health:
+    if results.run.by_hand:
+        return NO_JUDGE
     results = results.model_alone().answered
     places, columns = _spread(len(results.judged)), results.judgments.items()
     answers = {name: [_answer(column[place]) for place in places] for name, column in columns}

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
+
+import pyarrow as pa
 
 from engine.annotations.effective import standing_notes, tags_together
 from engine.annotations.records import LAST
@@ -15,6 +17,7 @@ from engine.core.formatting import counted, listed
 from engine.core.items import PREFERENCES, Gold, HumanLabel
 from engine.core.judgments import AnyJudgment, JudgmentKey
 from engine.core.rubric import Rubric, rubric_for_labels
+from engine.data.arrow_arrays import text_array
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
 from engine.data.file_kinds import IN_SAMPLE, origin_cell, origin_column
 from engine.data.other_columns import distinct_names
@@ -197,6 +200,18 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
     beside = distinct_names(dataset.other_columns, [*columns, *_labels_of(made)])
     columns |= {called: _texts(dataset, name) for name, called in beside.items()}
     return LabelledDataset(columns, list(_sentences(results, dataset, made, list(before))))
+
+
+def labels_as_dataset(results: RunResults, dataset: Dataset) -> Dataset:
+    """The items of a run with its annotators' labels as their human labels, under the run's title. SetupError
+    where no label is an annotator's.
+    """
+    made = labelled_dataset(results, dataset).columns
+    wanted = {*REQUIRED_COLUMNS, *_labels_of(results.judgments)}
+    kept = {name: cells for name, cells in made.items() if name in wanted or label_column(name) in wanted}
+    texts = {name: text_array([str(cell or "") for cell in cells]) for name, cells in kept.items()}
+    path = dataset.path.with_name(results.run.title)
+    return replace(dataset, path=path, table=pa.table(texts), notices=(), columns=None)
 
 
 def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> list[str]:

@@ -217,11 +217,14 @@ class RunResults:
 
     @cached_property
     def unanswered(self) -> frozenset[str]:
-        """The ids of items that an opened submission does not answer, nor annotators on each criterion."""
+        """The ids of items that an opened submission does not answer, nor annotators on each criterion; of
+        labels by hand those without any label.
+        """
         if not self.run.submitted:
             return frozenset()
-        by_item = zip(self.judged, *self.judgments.values(), strict=True)
-        lacking = (item for item, *own in by_item if not item.given and None in map(self.label, own))
+        by_item, by_hand = zip(self.judged, *self.judgments.values(), strict=True), self.run.by_hand
+        labels = ((item, list(map(self.label, own))) for item, *own in by_item if not item.given)
+        lacking = (item for item, own in labels if (not any(own) if by_hand else None in own))
         return frozenset(item.item_id for item in lacking)
 
     @property

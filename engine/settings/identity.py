@@ -53,18 +53,26 @@ LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
 _LONGEST_STEM, _LONGEST_PART = 60, 30  # bytes: the ends of file names must have room
 
 
+BY_HAND = "labels by hand"
+"""What is said where else a model is named, and the title of such a run."""
+NOT_LABELLED = "not labelled yet"
+"""Why a judgment in it has no label."""
+
+
 class RunKind(StrEnum):
     JUDGED = "judged"  # a model judged, here
     SUBMITTED = "submitted"  # a submission file that was opened to be reviewed
     PANEL = "panel"  # what several runs and submissions say of the same items, decided together
+    BY_HAND = "by_hand"  # nobody judged: annotators label its items
 
 
 @dataclass(frozen=True)
 class RunIdentity:
     """What a run is: two runs with the same `key` would give the same results. Of an opened submission, path,
     name and SHA-256 of the model are those of its file; of a jury the name says its judges, the SHA-256 is of
-    what gives their raw predictions, and the path its dataset's. `rubric`: with just these criteria; None for
-    the task's, in its default wording, and for an opened submission.
+    what gives their raw predictions, and the path its dataset's; of labels by hand they are those of the
+    dataset, as there is no model. `rubric`: with just these criteria; None for the task's, in its default
+    wording, and for an opened submission.
     """
 
     key: str
@@ -233,7 +241,13 @@ class StoredRun:
 
     @property
     def submitted(self) -> bool:
-        return self.identity.kind is RunKind.SUBMITTED
+        """It has labels alone, and items without: an opened submission, or labels by hand."""
+        return self.by_hand or self.identity.kind is RunKind.SUBMITTED
+
+    @property
+    def by_hand(self) -> bool:
+        """No judge is in it: annotators label its items."""
+        return self.identity.kind is RunKind.BY_HAND
 
     @property
     def panel(self) -> bool:
@@ -256,9 +270,9 @@ class StoredRun:
 
     @property
     def kind_word(self) -> str:
-        """`run`, `submission`, `jury`, or `cascade`."""
-        kinds = {RunKind.JUDGED: "run", RunKind.SUBMITTED: "submission", RunKind.PANEL: "jury"}
-        return CASCADE if CASCADE in self.manifest else kinds[self.identity.kind]
+        """`run`, `submission`, `jury`, `cascade`, or `labels by hand`."""
+        kinds = {RunKind.JUDGED: "run", RunKind.PANEL: "jury", RunKind.BY_HAND: BY_HAND}
+        return CASCADE if CASCADE in self.manifest else kinds.get(self.identity.kind, "submission")
 
     @property
     def cascade_in_words(self) -> str:
@@ -296,7 +310,7 @@ class StoredRun:
     @property
     def why_over(self) -> str:
         if self.submitted:
-            return "it was opened as a file"
+            return "no model judges in it" if self.by_hand else "it was opened as a file"
         if self.panel:
             return f"a {self.kind_word} is computed in one step"
         return f"all its {self.identity.items:,} items are judged" if self.complete else ""
@@ -326,19 +340,19 @@ class StoredRun:
 
     @property
     def title(self) -> str:
-        """`Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without their middle."""
+        """`Run 7`, `Run 7 “night”`, `Submission x.tsv`, `Labels by hand 3`; long names are shortened."""
         return capitalised(self.called.removeprefix("the ") if self.submitted else self.called)
 
     @property
     def called(self) -> str:
         """Within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
-        of = f" {short_name(self.identity.model_name)}" if self.submitted else ""
+        of = f" {short_name(self.identity.model_name)}" if self.submitted and not self.by_hand else ""
         return f"{self.in_short}{of} “{short_name(self.name)}”" if self.name else f"{self.in_short}{of}"
 
     @property
     def in_short(self) -> str:
         """On a button: `run 7`, `the submission`."""
-        if self.submitted:
+        if self.submitted and not self.by_hand:
             return "the submission"
         return f"{self.kind_word} {self.id}" if self.id else f"the {self.kind_word}"
 
@@ -363,11 +377,11 @@ class StoredRun:
     @property
     def stem(self) -> str:
         """How the names of files made of it begin: `run-7-demo-demo-judge`, `baseline-reviewed`."""
-        if self.submitted:
+        if self.submitted and not self.by_hand:
             return f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
-        files = (self.identity.dataset_path.stem, self.identity.model_name)
+        files = (self.identity.dataset_path.stem, "" if self.by_hand else self.identity.model_name)
         parts = (file_stem("-".join(each.split()), _LONGEST_PART) for each in files)
-        return "-".join([self.kind_word, str(self.id), *filter(None, parts)])
+        return "-".join([*self.kind_word.split(), str(self.id), *filter(None, parts)])
 
     @property
     def not_in_dataset(self) -> tuple[str, ...]:
@@ -435,6 +449,9 @@ def what_is_joined(run: StoredRun, added: int = 0, by: Sequence[str] = ()) -> st
     """On which items a submission answers; `added`: how many others were labelled `by` annotators."""
     identity, name = run.identity, short_name(run.identity.model_name)
     dataset = short_name(identity.dataset_path.name)
+    if run.by_hand:
+        by_whom = f", by {listed(list(map(short_name, by)))}" if by else ""
+        return f"{added:,} of the {identity.items:,} items of {dataset} are labelled by hand{by_whom}."
     joined = (
         f"{name} has predictions for {run.judged:,} of the {identity.items:,} items of {dataset}, matched by"
         " id."
@@ -495,7 +512,9 @@ def refuse_unasked(run: StoredRun, request: str) -> None:
 
 
 def refuse_submitted(run: StoredRun, request: str) -> None:
-    """The same for an opened submission alone; `request` may be `be calibrated`."""
+    """The same for a run of labels alone; `request` may be `be calibrated`."""
+    if run.by_hand:
+        raise SetupError(f"{run.title}: no model judged, so they cannot {request}.", Hint(Step.CHOOSE_RUN))
     if run.submitted:
         raise SetupError(
             f"Run {run.id} is the submission {run.identity.model_name}: it has labels without probabilities,"

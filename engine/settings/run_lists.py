@@ -9,6 +9,9 @@ from engine.core.health import Health, HealthVerdict
 from engine.core.tables import Column, Kind, PartOf, Row, Table
 from engine.settings.identity import AnyRun, DamagedRun, StoredRun
 
+TOOLS = ("dpo", "inspect", "alpaca-eval")
+"""For what a run can be exported: `engine/operations/export.py`."""
+
 _COLUMNS = (
     Column("run", "run", Kind.COUNT, "The number of the run"),
     Column("name", "name", Kind.TEXT, "Its name"),
@@ -45,7 +48,7 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
         run.id,
         run.name,
         PartOf(run.judged, identity.items),
-        mode if run.by_a_model else f"{run.kind_word}, {mode}".rstrip(", "),
+        mode if run.by_a_model or run.by_hand else f"{run.kind_word}, {mode}".rstrip(", "),
         f"{identity.dataset_in_words}{run.sample_in_short}",
         short_name(identity.model_name),
         _moment(run.created),
@@ -66,12 +69,12 @@ def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
     identity = run.identity
     lines = [run.title, *([run.name] if short_name(run.name) != run.name else [])]
     called = [] if identity.model_name in str(identity.model_path) else [identity.model_name]
-    made_by = [] if run.panel else [str(identity.model_path)]
+    made_by = [] if run.panel or run.by_hand else [str(identity.model_path)]
     lines += [_far(run), str(identity.dataset_path), *called, *made_by]
     if run.panel:
         lines.append(f"Judges: {'; '.join(run.judges)}")
         lines += filter(None, [run.cascade_in_words])
-    if not run.submitted:
+    if not run.submitted or run.by_hand:
         asked = ", ".join(words(name) for name in identity.criteria)
         lines.append(f"Rubric {identity.asked.name}: {asked}")
     if identity.methods_in_words:
@@ -102,6 +105,8 @@ def of_what(run: StoredRun) -> str:
 def _far(run: StoredRun) -> str:
     identity = run.identity
     what = f"items ({identity.items_are})" if identity.items_are else "items"
+    if run.by_hand:
+        return f"{identity.items:,} {what}, {_moment(run.created)}"
     return f"{run.judged:,} of {identity.items:,} {what}{run.sample_in_short}, {_moment(run.created)}"
 
 

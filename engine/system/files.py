@@ -26,8 +26,6 @@ from pathlib import Path
 from typing import BinaryIO
 from weakref import WeakSet
 
-from filelock import FileLock, Timeout
-
 from engine.core.errors import SetupError
 from engine.system import paths
 
@@ -352,7 +350,9 @@ class Claim:
     """A file that this process owns until `close`, or until it ends; it need not exist."""
 
     def __init__(self, path: Path) -> None:
-        """Raises Timeout where another owns it, OSError where no lock can be made there."""
+        """Raises TimeoutError where another owns it, OSError where no lock can be made there."""
+        from filelock import FileLock  # noqa: PLC0415 - a twentieth of the start of commands without
+
         self.path = path
         # Not by thread: what the window's thread owns, the thread of a lane may let go of.
         self._lock = FileLock(_lock_of(path), thread_local=False)
@@ -397,7 +397,7 @@ def left_by_the_dead(folder: Path, before: str, after: str) -> Iterator[Claim]:
     for path in all_of(folder, before, after):
         if path in _ours:
             continue
-        with suppress(Timeout, OSError):
+        with suppress(OSError):
             claim = Claim(path)
             if path.exists():  # another may just have taken it over
                 yield claim

@@ -319,6 +319,7 @@ class RankRequest:
     criterion: str | None  # None: by the winners of the weighted judge
     results: "RunResults | None" = None  # whose labels count; None for the human labels of the dataset
     weights: WeightsChoice | None = None  # of the weighted judge
+    many: bool = False  # whether candidates that look like ids are meant
 
 
 @dataclass(frozen=True)
@@ -334,7 +335,7 @@ class RankedCandidates:
 
 @job
 def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidates:
-    """The ranking; reports MeasureProgress of the draws of its intervals. SetupError where there is none."""
+    """The ranking; reports Preparing and MeasureProgress of its parts. SetupError where there is none."""
     from engine.core.events import followed
     from engine.ranking.comparisons import comparisons_of
     from engine.ranking.labelled_part import by_labels
@@ -353,7 +354,8 @@ def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidat
     health = by.system.health if by.system is not None else None
     doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
     control.cancel.raise_if_requested()
-    ranking = followed(rank(by.comparisons, cancel=control.cancel), control.report)
+    work = rank(by.comparisons, cancel=control.cancel, many_candidates=request.many)
+    ranking = followed(work, control.report)
     corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
     until, word = by.until, IN_THE_WINDOW.of
     sheet = ranking_sheet(ranking, by.title, corrected, until=until, remark=by.remark, word=word)

@@ -1,7 +1,9 @@
 """The page Ranking: which candidate, a model that wrote responses, is better, by whose labels."""
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
@@ -9,9 +11,9 @@ from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
 
 from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, ListOrder, WantedItems
-from engine.core.errors import EngineError, SetupError
-from engine.core.events import MeasureProgress
-from engine.core.formatting import capitalised, counted, short_name, visible, words
+from engine.core.errors import DoubtfulCandidates, EngineError, SetupError
+from engine.core.events import MeasureProgress, Preparing
+from engine.core.formatting import capitalised, duration, short_name, visible, words
 from engine.core.rubric import OVERALL, default_criterion
 from engine.core.tables import ItemsBehind
 from gui.compare import compare_jobs
@@ -207,6 +209,9 @@ class RankingPage(Page):
         super().__init__(workspace)
         self.ranked: RankedCandidates | None = None
         self._request: RankRequest | None = None  # that is being ranked, or was last
+        self._part, self._begun = "", 0.0  # what is done now, and when it began
+        self._doubted: RankRequest | None = None  # whose candidates look like ids
+        self._many: Path | None = None  # the dataset whose candidates are all meant
         self._stale = True
         threads, take, follow = workspace.threads, self._take, self._follow
         self._ranking = TaskPanel(
@@ -250,7 +255,7 @@ class RankingPage(Page):
             self._ranking.drop()
             self._show(None)
         else:
-            self._request = request
+            self._request = request = replace(request, many=request.dataset.path == self._many)
             self._ranking.begin(rank_candidates(request), "Ranking …")
             self._show_state()
 
@@ -285,7 +290,10 @@ class RankingPage(Page):
         self.columns_button.clicked.connect(self._ask_columns)
         wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"
         self.judge_button = labels.button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
-        buttons = ((each, Qt.AlignmentFlag.AlignLeft) for each in (self.columns_button, self.judge_button))
+        what = "Rank all candidates, though their names look like ids"
+        self.all_button = labels.button("Rank them &all", self._rank_all, what)
+        row = (self.columns_button, self.all_button, self.judge_button)
+        buttons = ((each, Qt.AlignmentFlag.AlignLeft) for each in row)
         return labels.panel(self._empty_title, self._why, *buttons, labels.hint(_WHAT), labels.STRETCH)
 
     def _connect(self) -> None:
@@ -315,9 +323,17 @@ class RankingPage(Page):
         if self._stale:
             self.rank()
 
-    def _follow(self, event: MeasureProgress) -> None:
-        done = f"{event.done:,} of {counted(event.total, 'bootstrap draw', 'bootstrap draws')}"
-        self._ranking.line.go_on(f"Ranking: {done}", event.done, event.total)
+    def _follow(self, event: MeasureProgress | Preparing) -> None:
+        if isinstance(event, Preparing):
+            self._part, self._begun = event.what, monotonic()
+            self._ranking.line.go_on(f"Ranking, {event.what} …")
+            return
+        left = (monotonic() - self._begun) * (event.total - event.done) / max(event.done, 1)
+        text = f"Ranking, {self._part}: {event.done:,} of {event.total:,}"
+        text += f", about {duration(left)} left" if left >= 1 else ""
+        self._ranking.line.go_on(text, event.done, event.total)
+        if event.done == event.total:  # another part may follow, such as the correction by labels
+            self._begun = monotonic()
 
     def _take(self, ranked: RankedCandidates) -> None:
         self.workspace.failures.end(self)
@@ -327,6 +343,7 @@ class RankingPage(Page):
         self._show(None, "Ranking was stopped. Press Rank to begin again.")
 
     def _fail(self, error: EngineError) -> None:
+        self._doubted = self._request if isinstance(error, DoubtfulCandidates) else None
         self._show(None, "\n".join(problem_of(error)))
         if not isinstance(error, SetupError):
             self.workspace.failures.fail(self, error)  # where its details can be copied
@@ -354,7 +371,9 @@ class RankingPage(Page):
         self._empty_title.setText("No ranking" if why else "Ranking …" if under_way else _NOTHING)
         self._why.setText(visible(why or self._lacking()))
         unnamed = bool(why) and dataset is not None and not dataset.names_candidates
-        self.columns_button.setVisible(unnamed)
+        doubted = bool(why) and self._doubted is not None
+        self.columns_button.setVisible(unnamed or doubted)
+        self.all_button.setVisible(doubted)
         self.judge_button.setVisible(self.workspace.run is None and not under_way)
 
     def _lacking(self) -> str:
@@ -366,6 +385,10 @@ class RankingPage(Page):
         if run is None and opened is not None and not opened.criteria:
             return f"{short_name(opened.name)} has no human labels to rank by. Judge it, then open its run."
         return "" if self.choice.request is not None else _JUDGE
+
+    def _rank_all(self) -> None:
+        self._many = self._doubted.dataset.path if self._doubted is not None else None
+        self.rank()
 
     def _ask_columns(self) -> None:
         dataset = self.choice.dataset

@@ -142,9 +142,12 @@ class DatasetPage(Page):
     def _build_header(self) -> None:
         self.outputs_dialog: OutputsDialog | None = None
         self.judge_button = main_button("Judge this dataset")
+        begin, what = self.workspace.label_by_hand, "Let annotators label it on Review, without a judge"
+        self.label_button = button("Label by &hand", begin, "Label this dataset by hand", what)
         changes = "Choose again which columns are the instruction, the responses and the labels"
         self.columns_button = button("Change &columns…", self.change_columns, "Change columns", changes)
         self.header.addWidget(self.columns_button)
+        self.header.addWidget(self.label_button)
         self.header.addWidget(self.judge_button)
 
     def _build_body(self) -> None:
@@ -232,6 +235,7 @@ class DatasetPage(Page):
         self._listed = None
         self._show_judge_button()
         self.columns_button.setVisible(dataset is not None and dataset.columns is not None)
+        self.label_button.setVisible(dataset is not None)
         self.setFocusProxy(self.welcome.open_button if dataset is None else self.items.view)
         if dataset is None:
             return

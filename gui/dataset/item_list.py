@@ -154,6 +154,7 @@ def column_named(columns: Sequence[DatasetColumn], source: str) -> int | None:
 NEVER_HIDDEN = "id"
 _WIDTHS = {"instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean characters
 _LONGEST_ID, _BESIDE_ID = 36, 3  # that of a UUID; in mean characters
+_LEAST_TEXT = 12  # of a text that gives way to long ids, in mean characters
 _ROOM_FOR_MARKS = 6  # characters beside the title of a label's column: its coloured mark, the sort arrow
 _LONGEST_LABEL = len("both good")
 _NARROWEST, _WIDEST = 3.0, 400.0
@@ -195,10 +196,11 @@ class ItemColumns(QObject):
         growing = [
             column for column in shown if column.source in _TEXTS and column.source not in self._widths
         ]
-        more = max(0, self._view.viewport().width() - used) // len(growing) if growing else 0
+        more = (self._view.viewport().width() - used) // len(growing) if growing else 0
+        least = round(_LEAST_TEXT * self._letter())
         for place, column in enumerate(self._table.columns):
             width = round(self._letters(column) * self._letter())
-            header.resizeSection(place, width + (more if column in growing else 0))
+            header.resizeSection(place, max(width + more, least) if column in growing else width)
             header.setSectionHidden(place, not self.is_shown(column))
         self._applying = False
 

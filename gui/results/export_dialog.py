@@ -14,7 +14,7 @@ from engine.annotations.records import LAST
 from engine.core.errors import EngineError, Hint, SetupError, Step
 from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
-from engine.settings.identity import TRUST
+from engine.settings.identity import BY_HAND, TRUST
 from engine.settings.run_lists import of_what
 from gui.results import export_jobs
 from gui.results.export_jobs import Exported, Form, Written, look_at_target
@@ -37,7 +37,7 @@ _FORMS = {  # what each is called, how its file's name ends, which files can be 
     Form.REPORT: ("report", "report.html", "HTML pages (*.html)"),
     Form.FIGURES: ("figures", "", ""),
 }
-_MODEL = {"run": "Model", "submission": "Submission", "jury": "Jury", "cascade": "Cascade"}
+_MODEL = {"run": "Model", "submission": "Submission", "jury": "Jury", "cascade": "Cascade", BY_HAND: "Judge"}
 _ACCEPTED = "Leave out labels below the thresholds that are kept with the run: see Trust on Results"
 _WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
@@ -165,6 +165,7 @@ class ExportDialog(QtWidgets.QDialog):
     def _unfinished_in_words(self) -> str:
         run, items = self._what.whole.run, counted(self._left, "item is", "items are")
         why = "missing in the submission" if run.submitted else "not judged"
+        why = "not labelled" if run.by_hand else why
         state = "incomplete" if run.submitted else "not finished"
         lack = "without a label in" if self._form is Form.DATASET else "missing in"
         return f"{run.title} is {state}: {items} {lack} the file, for {why}."
@@ -221,12 +222,15 @@ class ExportDialog(QtWidgets.QDialog):
 def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     run, identity, results = what.whole.run, what.whole.run.identity, what.results
     made, done = ("opened", "answered") if run.submitted else ("made", "judged")
+    made = "begun" if run.by_hand else made
     yield "Run", f"{run.title}, {made} {run.created.astimezone():%Y-%m-%d %H:%M}"
     yield "Dataset", short_name(identity.dataset_path.name)
     yield _MODEL[run.kind_word], short_name(identity.model_name)
     completed = identity.items - run.judged - results.left
     by_annotators = f", {completed:,} labelled by annotators" if completed else ""
-    yield "Items", f"{run.judged:,} of {identity.items:,} {done}{by_annotators}"
+    far = f"{run.judged:,} of {identity.items:,} {done}{by_annotators}"
+    labelled = f"{identity.items - results.left:,} of {identity.items:,} labelled"
+    yield "Items", labelled if run.by_hand else far
     annotators = results.overridden.by_whom if results.overrides else "nothing"
     if what.source != LAST:
         annotators = f"{annotators}: the labels of {what.source.in_words} were chosen on Results"

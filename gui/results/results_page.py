@@ -250,6 +250,11 @@ class ResultsPage(Page):
         if run is None or run.id != self._run_id:
             self.stopped.hide()
         self._run_id = run.id if run else None
+        by_hand = run is not None and run.results.run.by_hand
+        for place in range(1, self.tabs.count()):  # all that measures a judge
+            self.tabs.setTabVisible(place, not by_hand)
+        for part in (self.gold, self.slices.choice):
+            part.setHidden(by_hand)
         self._follow_judging()
         self._follow_overrides()
         self.can_export_changed.emit(run is not None)

@@ -95,7 +95,7 @@ def _measured(
 
     system = system_of_run(results)
     alone = system if chosen is None else system.only(chosen.part.known)
-    if gold is None or not results.judged:
+    if gold is None or not results.judged or results.run.by_hand:
         return _alone(alone, None, chosen, own)
     try:
         matched = match(system, gold, partial=True)
@@ -143,7 +143,8 @@ def _alone(
         caveats += filter(None, [f"Only one slice is shown: {chosen.words}.", chosen.part.caveat])
     caveats += [] if run.complete else [incomplete(results)]
     caveats += [run.device_left_in_words] if run.device_left else []
-    said = [*filter(None, [results.one_label_sentence]), *([] if problem else [_NO_LABELS])]
+    nothing = results.joined_in_words if run.by_hand else _NO_LABELS
+    said = [*filter(None, [results.one_label_sentence]), *([] if problem else [nothing])]
     sheet = run_sheet(system, [*caveats, *annotator_caveats(system)], said, IN_THE_WINDOW.of, own)
     sheet = with_audit(sheet, audit_of_copies(results, own))
     return Scores(system, None, sheet, *_unscored(results), problem=problem, own=own)

@@ -319,10 +319,12 @@ class GoldPicker(QWidget):
         self.status.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         others = "Score the run against the human labels of another dataset"
         other = button("Ch&oose labels…", self._ask, "Choose labels", others)
+        self.by_hand = button("", self._use_labels, "Use the labels by hand")
         back = "Score the run against the labels of its own dataset again"
         self.own = button("Run's own", workspace.use_own_labels, "Run's own labels", back)
-        in_row(self.status, other, self.own, on=self)
-        for signal in (workspace.gold_changed, workspace.run_changed, workspace.problem):
+        in_row(self.status, other, self.by_hand, self.own, on=self)
+        signals = (workspace.gold_changed, workspace.run_changed, workspace.runs_changed, workspace.problem)
+        for signal in signals:
             signal.connect(self.follow)  # the last: the reading may have failed
         self.follow()
 
@@ -342,6 +344,16 @@ class GoldPicker(QWidget):
         self.status.setText(visible(text))
         set_tip(self.status, str(gold.path) if gold is not None else "")
         self.own.setVisible(self._workspace.has_chosen_gold)
+        labels_by_hand = self._workspace.labelled_by_hand
+        self.by_hand.setVisible(labels_by_hand is not None)
+        if labels_by_hand is not None:
+            self.by_hand.setText(f"Use {labels_by_hand.in_short}")
+            what = "Score the run against the labels that annotators gave without a judge"
+            name(self.by_hand, f"Use {labels_by_hand.in_short}", what)
+
+    def _use_labels(self) -> None:
+        if (labels_by_hand := self._workspace.labelled_by_hand) is not None:
+            self._workspace.use_labels_of(labels_by_hand.id)
 
     def _ask(self) -> None:
         gold, run = self._workspace.gold, self._workspace.run

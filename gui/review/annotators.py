@@ -34,7 +34,7 @@ from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name
 from gui.workspace import store_jobs
-from gui.workspace.state import BLIND
+from gui.workspace.state import ANSWERS, BLIND
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
@@ -50,7 +50,8 @@ _WHAT_FOR = (
     " You can change it at any time."
 )
 _BLIND = (
-    "Hide the labels of the judge, other annotators and the dataset on a criterion until you have labelled it"
+    "Hide the labels of the judge, other annotators and the dataset; File > Settings can show them after each"
+    " label of yours"
 )
 _ADJUDICATE = (
     "Compare the annotations side by side and decide the effective label; other annotators cannot change it"
@@ -385,7 +386,9 @@ class Reviewer(QObject):
         self._workspace = workspace
         self._index = -1  # of the item among the judged
         self._criteria: Sequence[str] = ()
-        self.blind = Blind(workspace, workspace.state.text(BLIND) == "on")
+        state = workspace.state
+        self.blind = Blind(workspace, state.text(BLIND) == "on", state.text(ANSWERS) == "on")
+        workspace.blind_changed.connect(self._follow_answers)
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._forget_stored)
         for signal in (workspace.run_changed, workspace.unsaid):
@@ -419,6 +422,12 @@ class Reviewer(QObject):
         self._workspace.state.set_text(BLIND, "on" if on else "")
         self.blind_changed.emit()
         self._workspace.blind_changed.emit()
+
+    def _follow_answers(self) -> None:
+        answers = self._workspace.state.text(ANSWERS) == "on"
+        if answers != self.blind.answers:
+            self.blind.answers = answers
+            self.blind_changed.emit()
 
     def _offer_to_adjudicate(self) -> None:
         run, button = self._workspace.run, self.adjudicate_button
@@ -465,7 +474,8 @@ _SHOWN_OF_TAG = 24
 class AnnotatorFilter(QWidget):
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, progress: Progress, blind_button: QWidget) -> None:
+    def __init__(self, workspace: Workspace, progress: Progress, *ways: QWidget) -> None:
+        """`ways`: buttons of how this annotator labels."""
         super().__init__()
         self._workspace = workspace
         self._progress = progress
@@ -474,7 +484,7 @@ class AnnotatorFilter(QWidget):
         states = [(words.capitalize(), state.value) for state, words in STATE_WORDS.items()]
         self.state.offer([("Done or not", None), *states], remembered.get("state"))
         self.tag = narrow_box("Tag of the listed items", letters=7)
-        in_row((self.state, STRETCH), (self.tag, STRETCH), blind_button, on=self)
+        in_row((self.state, STRETCH), (self.tag, STRETCH), *ways, on=self)
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it
         for box in (self.state, self.tag):
             box.activated.connect(self._tell)

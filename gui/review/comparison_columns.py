@@ -22,7 +22,7 @@ from gui.review import review_jobs
 from gui.review.criterion_strip import ExplanationEditor, OverrideButtons
 from gui.review.judgment_card import apart_in_words
 from gui.review.judgment_desk import JudgmentDesk
-from gui.review.review_jobs import HIDDEN, OtherRun
+from gui.review.review_jobs import OtherRun
 from gui.review.session import ReviewedJudgment, standing_in_words
 from gui.widgets import labels
 from gui.widgets.actions import MenuButton, PanelMenu
@@ -41,7 +41,7 @@ MOST_BESIDE = 2  # with the open run and the own column four: more are too narro
 _STATE = "review/beside"
 _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40
-_DEFAULT_SHARE = 50  # percent of the height of the page, for the columns
+_DEFAULT_SHARE = 36  # percent of the height of the page, for the columns
 _HUMAN = 0  # in the place of a run's id
 _WHAT = "Show other runs and submissions side by side with the open one (V shows and hides them)"
 _LEAST_LETTERS = 24  # across, of a column
@@ -117,19 +117,23 @@ def adjudicated_column(shown: ReviewedJudgment) -> ColumnText:
     said = standing_in_words(adjudicated) + "." if adjudicated else shown.proposed
     remark, whole = visible(f"{said} {shown.draft}".strip()), "The effective label for all annotators"
     if adjudicated is None:
-        return ColumnText("To adjudicate", whole, said=False, remark=remark)
+        title = "To adjudicate" if shown.proposed else "Nobody differs"
+        return ColumnText(title, whole, said=False, remark=remark)
     label, text = adjudicated.preference, adjudicated.explanation
     return ColumnText("Adjudicated", whole, True, label, text, remark=remark)
 
 
 def system_name(run: StoredRun) -> str:
     model = short_name(run.identity.model_name)
+    if run.by_hand:
+        return run.title
     return model if run.submitted else f"{run.title}: {model}"
 
 
 def whole_name(run: StoredRun) -> str:
     identity = run.identity
     what = f"Submission {identity.model_path}" if run.submitted else f"{run.title}: {identity.model_name}"
+    what = run.title if run.by_hand else what
     made = f"{run.created.astimezone():%Y-%m-%d %H:%M}"
     return f"{what}\n{identity.dataset_path.name}, {run.judged:,} of {identity.items:,} items, {made}"
 
@@ -490,19 +494,21 @@ class ComparisonColumns(QObject):
         if not self.on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
             return
         by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
-        opened = column_of(run.results.run, shown.judgment, by_other)
+        judged = not run.results.run.by_hand
+        opened = [column_of(run.results.run, shown.judgment, by_other)] if judged else []
         if self._desk.session.adjudicating:
-            others = [opened, *([self._other_column(_HUMAN)] if shown.human else [])]
+            others = [*opened, *([self._other_column(_HUMAN)] if shown.human else [])]
             notes = run.results.notes_on(self._hashes[shown.judgment.item_id])
             others += annotator_columns(run.results.reviews, notes, shown)
             own = adjudicated_column(shown)
         else:
-            others = [opened, *map(self._other_column, self._beside)]
+            others = [*opened, *map(self._other_column, self._beside)]
             if shown.hidden:
-                others = [ColumnText("Hidden", "", said=False, remark=HIDDEN)] * len(others)
+                others = [ColumnText("Hidden", "", said=False, remark=shown.why_hidden)] * len(others)
             # What this annotator gave or agreed with, and wrote.
             author = shown.reviewer
             texts = [each.explanation for each in shown.history if each.author == author and not each.undone]
+            texts = [shown.explanation] if shown.hidden else texts
             label = run.results.reviews.labels.get(author, {}).get(shown.judgment.key)
             own = own_column(author, label, texts[-1] if texts else None, shown.draft)
         self.columns.show_systems(others)

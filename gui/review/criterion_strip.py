@@ -100,6 +100,8 @@ class CriterionStrip(QtWidgets.QWidget):
         for button, place, title, width in zip(self.buttons, range(len(names)), names, widths, strict=True):
             elided = metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
             button.setText(_text(place, elided if width > limit else title, marks[place]))
+        self._layout.invalidate()  # an icon more needs room, also where the texts stay as they were
+        self._layout.activate()
 
     def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
         found = []
@@ -156,11 +158,11 @@ class OverrideButtons(QtWidgets.QWidget):
 
     def __init__(self, wide: bool) -> None:
         super().__init__()
-        said, own = ("Override the label with", "another") if wide else ("Your label:", "your")
+        own = "another" if wide else "your"
         self.labels: dict[Preference, QtWidgets.QAbstractButton] = {}
         for label in PREFERENCES:
             self.labels[label] = button = QtWidgets.QPushButton() if wide else compact_button()
-            what, letter = f"{said} {LABEL_WORDS[label]}", LETTERS[label]
+            what, letter = f"Your label: {LABEL_WORDS[label]}", LETTERS[label]
             name(button, f"{what}, key {letter}", f"{what} ({letter})")
             button.setCheckable(True)
             press_once(button)

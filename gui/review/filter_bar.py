@@ -99,6 +99,7 @@ _CHIPS = (
     ("stale", "Stale", "The explanation was written for another label than the effective one"),
     ("escalated", _ESCALATED, "Its label may not stand by what was kept on Results, under “Trust”"),
 )
+_OF_JUDGE = ("flipped", "low_margin", "escalated")
 _PAUSE_MS = 250  # after the last key in the search
 _ORDERS = {
     ListOrder.UNCERTAINTY: "Most uncertain first",
@@ -157,6 +158,7 @@ class FilterBar(QWidget):
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
         self._labelled_already: frozenset[str] = frozenset()  # items that are not
         self._labelled = self._blind = self._of_jury = self._sure = False
+        self._judge = True
         self._other_order = ListOrder.DATASET.value  # blind, while not blind; and the reverse
         self.labels = {
             key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
@@ -250,6 +252,10 @@ class FilterBar(QWidget):
         self._labelled = review.labelled
         self._of_jury = run is not None and run.deciding_together > 0
         self._sure = run is not None and not run.submitted  # it says how sure it is of its labels
+        self._judge = run is None or not run.by_hand
+        self.labels["own"].setVisible(self._judge)
+        for chip in _OF_JUDGE:
+            self.chips[chip].setVisible(self._judge)
         self.seed.show_seed(review.seed)
         self._fill_orders(self.order.currentData())
         for control in (self.labels["human"], self.chips["differs_from_human"]):
@@ -267,6 +273,13 @@ class FilterBar(QWidget):
         self.chips["escalated"].setEnabled(items is not None)
         self.chips["escalated"].setText(_ESCALATED if items is None else f"{_ESCALATED}: {len(items):,}")
         self.offer_to_clear()
+
+    def show_progress(self, labelled: Mapping[str, int], items: int) -> None:
+        """On how many items each criterion is labelled, in the open list of them."""
+        for place in range(1, self.criterion.count()):
+            criterion = self.criterion.itemData(place)
+            far = f": {labelled.get(criterion, 0):,} of {items:,}" if labelled else ""
+            self.criterion.setItemText(place, f"{words(criterion).capitalize()}{far}")
 
     def show_wanted(self, wanted: WantedItems) -> None:
         self._choose(wanted.filters)
@@ -360,6 +373,8 @@ class FilterBar(QWidget):
             ListOrder.DISAGREEMENT: self._labelled,
             ListOrder.JUDGES: self._of_jury,
             ListOrder.MOST_UNCERTAIN: self._sure,
+            ListOrder.UNCERTAINTY: self._judge,
+            ListOrder.LEAST_UNCERTAINTY: self._judge,
         }
         for order, text in _ORDERS.items():
             if offered.get(order, True) and (not self._blind or order in _NOT_TELLING):

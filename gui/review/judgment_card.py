@@ -15,8 +15,8 @@ from engine.core.formatting import capitalised, clipped, counted, number, percen
 from engine.core.items import PREFERENCES, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, Judgment, RawPrediction, SubmittedLabel, Unscored
 from engine.core.methods import among, mean_grade, raw_prediction_of, together
+from engine.settings.identity import NOT_LABELLED
 from gui.review.criterion_strip import ExplanationEditor, OverrideButtons, compact_button
-from gui.review.review_jobs import HIDDEN
 from gui.review.session import ReviewedJudgment, override_in_words, standing_in_words
 from gui.widgets.fields import FlowLayout, Fold
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
@@ -398,15 +398,17 @@ class JudgmentCard(QFrame):
             self.body.to_top()
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
-        self.badge.setVisible(not shown.hidden)
+        by_hand = isinstance(judgment, Unscored) and judgment.reason == NOT_LABELLED  # there is no judge
+        self.badge.setVisible(shown.label is not None or not (shown.hidden or by_hand))
         # What the judge said where an annotator's label is effective.
         by_annotator = shown.override is not None and shown.override.preference is not None
         own, reason = None, ""
         if isinstance(judgment, Unscored):
-            reason = HIDDEN if shown.hidden else f"{capitalised(judgment.reason)}."
+            said = "" if by_hand and shown.label is not None else f"{capitalised(judgment.reason)}."
+            reason = shown.why_hidden or said
         else:
             own = judgment.preference
-        self.own.setText(f"The judge's own: {LABEL_WORDS[own]}" if by_annotator else "")
+        self.own.setText(f"The judge's own: {LABEL_WORDS[own]}" if by_annotator and not by_hand else "")
         show_text(self.reason, reason)
         self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         for bars in (self.bars, self.orders):
@@ -529,7 +531,7 @@ class JudgmentCard(QFrame):
         own, text = shown.own_explanation, shown.explanation
         cut = " (cut at the length limit)" if own is not None and own.cut and own.text == text else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
-        nothing = _HIDDEN_PART if shown.hidden else nothing
+        nothing = _HIDDEN_PART if shown.hidden and shown.label is None else nothing
         self.explanation.setText(visible(f"{text}{cut}" if text else nothing))
         self.beginning.setText(one_line(text or nothing))
         set_tip(self.beginning, text or "")

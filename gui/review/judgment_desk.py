@@ -145,7 +145,7 @@ class JudgmentDesk(QWidget):
     def _no_readings(self) -> str:
         judgment = self.session.judgment
         if not self.session.may_see:
-            return HIDDEN
+            return self.session.why_hidden
         if isinstance(judgment, SubmittedLabel):
             return "A submission has only labels, not the raw predictions of each order and method."
         return f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
@@ -155,7 +155,7 @@ class JudgmentDesk(QWidget):
             labels.open_dialog(LinesDialog("Changes of this judgment, the newest last", lines, self))
         else:
             unchanged = "This judgment has not been changed."
-            self._workspace.note.emit(unchanged if self.session.may_see else HIDDEN)
+            self._workspace.note.emit(unchanged if self.session.may_see else self.session.why_hidden)
 
     def lay_out_now(self) -> None:
         # Else the card still asks for as much room as before.
@@ -218,6 +218,9 @@ class JudgmentDesk(QWidget):
         if self.session.judgment is not None:
             self._carry_out(self.session.redo())
 
+    def undo_last(self, again: bool) -> None:
+        self._carry_out(self.session.redo_last() if again else self.session.undo_last())
+
     def _carry_out(self, change: Change) -> bool:
         """Let the store keep it; True where a label or an explanation is said."""
         said = change.say is not None and bool(self._workspace.say(change.say, over=change.over))
@@ -235,7 +238,7 @@ class JudgmentDesk(QWidget):
     def edit(self) -> None:
         if self.writing:
             self.card.editor.field.setFocus()
-        elif not self.session.may_see:
+        elif not self.session.may_write:
             self._workspace.note.emit(HIDDEN)
         elif self.session.judgment is not None:
             self._named(self._write)
@@ -301,7 +304,7 @@ class JudgmentDesk(QWidget):
 
     def _follow_blind(self) -> None:
         # What is written of a judgment that is hidden now holds words of it: it becomes a draft.
-        if self.writing and not self.session.may_see:
+        if self.writing and not self.session.may_write:
             self._put_aside("What you wrote is a draft: E opens it once you have labelled.")
         self.show_changes()
 
@@ -325,7 +328,8 @@ class ReviewAnnouncements(Announcer):
 
     def show_judgment(self, shown: ReviewedJudgment) -> None:
         """Say another label or criterion, else another explanation; of a new item its label is said alone."""
-        key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
+        key, hidden = shown.judgment.key, shown.hidden and shown.label is None
+        label = HIDDEN if hidden else LABEL_WORDS[shown.label]
         before, self._told = self._told, (key, label, shown.explanation)
         if before is None or before[0].item_id != key.item_id:
             return
@@ -336,20 +340,21 @@ class ReviewAnnouncements(Announcer):
 
 
 class QueueLine(QWidget):
-    def __init__(self, adjudicate: QWidget) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.text, buttons = OneLine(), QWidget()
         self.confirm, self.skip = QPushButton("Accept (Enter)"), QPushButton("Skip (S)")
-        self.follow_criterion(None)
+        self._criterion: str | None = None
+        self._word = "Accept"
         name(self.skip, "Skip the item", "Skip the item for now; the next one to do follows")
         self.again = QPushButton("Reopen (T)")
         name(self.again, "Reopen the item: mark it to do")
         flow = FlowLayout(buttons, gap=4, whole=True)
-        for button in (self.confirm, self.skip, self.again, adjudicate):
+        for button in (self.confirm, self.skip, self.again):
             flow.addWidget(button)
         for button in (self.confirm, self.skip):
             press_once(button)
-        keep_room(self.again, adjudicate)
+        keep_room(self.again)
         in_column(self.text, buttons, on=self, spacing=4)
 
     def show_progress(self, words: str) -> None:
@@ -358,12 +363,23 @@ class QueueLine(QWidget):
         self.text.setAccessibleName(words)
 
     def follow_criterion(self, criterion: str | None) -> None:
-        what = f"its label on {words(criterion)}" if criterion else "all its labels"
-        name(self.confirm, "Accept the item", f"You agree with {what}; the next one to do follows")
+        self._criterion = criterion
+        self.follow_word(self._word)
 
-    def show_item(self, there: bool, reopens: bool) -> None:
-        for button in (self.confirm, self.skip):
-            button.setEnabled(there)
+    def follow_word(self, word: str) -> None:
+        """What Enter does: Accept, as the Majority, or, where nothing is to be agreed with, Done."""
+        self._word, on = word, f" on {words(self._criterion)}" if self._criterion else ""
+        called, what = {
+            "Accept": ("Accept the item", f"You agree with {f'its label{on}' if on else 'all its labels'}"),
+            "Majority": ("Adjudicate by majority", "Most annotators gave this label"),
+            "Done": ("Done with the item", f"You have labelled it{on}"),
+        }[word]
+        self.confirm.setText(f"{word} (Enter)")
+        name(self.confirm, called, f"{what}; the next one to do follows")
+
+    def show_item(self, there: bool, reopens: bool, confirms: bool) -> None:
+        self.confirm.setEnabled(there and confirms)
+        self.skip.setEnabled(there)
         self.again.setVisible(reopens)
 
 

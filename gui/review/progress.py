@@ -200,6 +200,11 @@ class Progress(QObject):
         state = self.state(item_id)
         return state is ReviewState.SKIPPED or (state is ReviewState.DONE and self.criterion is None)
 
+    @property
+    def by_criterion(self) -> Mapping[str, int]:
+        """On how many items this annotator has labelled each criterion."""
+        return Counter(key.criterion for key in {**self._labels, **self._blind.given})
+
     def follow_criterion(self, criterion: str | None) -> None:
         self.criterion, self._kept = criterion, None
 
@@ -251,7 +256,7 @@ class Progress(QObject):
         elif before is not None:  # what was said before may still wait for the store
             self._asked[item_id] = before
         if said:
-            self._blind.given |= {JudgmentKey(item_id, criterion) for criterion in given}
+            self._blind.given |= {JudgmentKey(item_id, each): label for each, label in given.items()}
         self.follow_label(item_id)
         return said
 

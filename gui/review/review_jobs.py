@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from engine.results.run_results import RunResults
     from engine.settings.identity import StoredRun
 
-HIDDEN = "Hidden until you give your own label: A, B, G or X."
+HIDDEN = "Hidden while you label blind. Your own label: A, B, G or X."
+HIDDEN_WHILE_BLIND = "All other labels are hidden while you label blind."
 
 
 @dataclass(frozen=True)
@@ -369,24 +370,29 @@ def _counted(
 
 
 class Blind:
-    """Whether this annotator labels blind, `on`: then all that the judge and others said is hidden until they
-    have given their own label. Who shows any of it asks `shows`, also for tips and accessible names.
+    """Whether this annotator labels blind, `on`: then all that the judge and others said is hidden, with
+    `answers` only until they have given their own label. Who shows any of it asks `shows`, also for tips and
+    accessible names.
     """
 
-    def __init__(self, opened: Opened, on: bool = False) -> None:
-        self._opened, self.on = opened, on
-        self.given: set[JudgmentKey] = set()  # labels of this annotator that are not stored yet
+    def __init__(self, opened: Opened, on: bool = False, answers: bool = False) -> None:
+        self._opened, self.on, self.answers = opened, on, answers
+        self.given: dict[JudgmentKey, HumanLabel] = {}  # labels of this annotator that are not stored yet
 
     def shows(self, key: JudgmentKey) -> bool:
-        return not self.on or self.labelled(key)
+        return not self.on or (self.answers and self.labelled(key))
 
     def labelled(self, key: JudgmentKey) -> bool:
         return key in self._labels or key in self.given
 
+    def label(self, key: JudgmentKey) -> HumanLabel | None:
+        """This annotator's own."""
+        return self.given.get(key) or self._labels.get(key)
+
     @property
     def seen(self) -> frozenset[JudgmentKey] | None:
         """The judgments that may be shown, for a job, whose search finds nothing else; None for all."""
-        return frozenset({*self._labels, *self.given}) if self.on else None
+        return frozenset({*self._labels, *self.given} if self.answers else ()) if self.on else None
 
     @property
     def _labels(self) -> Mapping[JudgmentKey, HumanLabel]:
@@ -394,13 +400,16 @@ class Blind:
         return run.results.reviews.labels.get(self._opened.author, {}) if run else {}
 
     def forget_stored(self) -> None:
-        self.given -= self._labels.keys()
+        self.given = {key: label for key, label in self.given.items() if key not in self._labels}
 
     def forget(self) -> None:
         self.given.clear()
 
     def forget_item(self, item_id: str) -> None:
-        self.given = {key for key in self.given if key.item_id != item_id}
+        self.given = {key: label for key, label in self.given.items() if key.item_id != item_id}
 
     def row(self, row: "ReviewRow") -> "ReviewRow":
-        return row if self.shows(row.key) else row.blank
+        if self.shows(row.key):
+            return row
+        own = self.label(row.key)
+        return row.blank if own is None else replace(row.blank, preference=own, hidden=False)

@@ -49,8 +49,9 @@ class ReviewList(QWidget):
         super().__init__()
         self._workspace, self._session = workspace, session
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
-        self.annotators = AnnotatorFilter(workspace, self.progress, reviewer.blind_button)
-        self.queue = QueueLine(reviewer.adjudicate_button)
+        ways = reviewer.blind_button, reviewer.adjudicate_button
+        self.annotators = AnnotatorFilter(workspace, self.progress, *ways)
+        self.queue = QueueLine()
         self.to_do_first = False  # of the next list that is made, where no item is wanted then
         self.review: Review | None = None
         self._judged: object = None  # the items of the run as it was when `review` was asked for
@@ -290,6 +291,7 @@ class ReviewList(QWidget):
         seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
         self.review = replace(review, shown=self._blind.row, seed=seed)
         self.filters.show_run(self.review, run.results.run if run is not None else None)
+        self._hide_uncertainty()
         asked = self._asked
         if asked is None:
             self.list_again()
@@ -335,22 +337,37 @@ class ReviewList(QWidget):
         """Who labels blind sees neither uncertainties nor filters or orders that tell of labels."""
         # The orders left are the same for all: those who stop early have labelled the same items, so that it
         # can be measured how far they agree.
-        self.view.setColumnHidden(UNCERTAINTY, self._blind.on)
+        self._hide_uncertainty()
         for filters in (self.filters, self.annotators):
             filters.set_blind(self._blind.on)
         self.table.forget_remarks()
         self.table.show_again()
         self.list_again()
 
+    def _hide_uncertainty(self) -> None:
+        run = self._workspace.run
+        by_hand = run is not None and run.results.run.by_hand
+        self.view.setColumnHidden(UNCERTAINTY, self._blind.on or by_hand)
+
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
         run = self._workspace.run
         adjudicated = run.results.reviews.adjudicated_in_words if run and self._session.adjudicating else ""
         self.queue.show_progress(adjudicated or self.progress.in_words)
+        self.filters.show_progress(self.progress.by_criterion, sum(self.progress.counts.values()))
+        self._offer(self.current)
+
+    def offer_enter(self) -> None:
+        """Say what Enter does with the open judgment; while one adjudicates nothing where nobody differs."""
+        session, run = self._session, self._workspace.run
+        alone = self._blind.on or (run is not None and run.results.run.by_hand)
+        self.queue.follow_word("Majority" if session.adjudicating else "Done" if alone else "Accept")
         self._offer(self.current)
 
     def _offer(self, item: "ReviewItem | None") -> None:
-        self.queue.show_item(item is not None, item is not None and self.progress.reopens(item.item_id))
+        confirms = not self._session.adjudicating or self._session.has_majority
+        reopens = item is not None and self.progress.reopens(item.item_id)
+        self.queue.show_item(item is not None, reopens, confirms)
 
     def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
         # The third click on a title has the dataset's order again.

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence, QShortcut, QShowEvent
 
 from engine.annotations.records import ListOrder
-from engine.core.formatting import counted
+from engine.core.formatting import counted, words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from gui.review.annotators import Reviewer
@@ -22,6 +22,8 @@ from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
 from gui.widgets.action_table import of_page
+from gui.widgets.actions import add_entry
+from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.labels import STRETCH, DownScroll, as_column, name
 from gui.workspace.page import Page, PageSplitter, two_parts
 from gui.workspace.rewriter import Rewriter, StaleLine
@@ -92,10 +94,12 @@ class PageKeys(QObject):
 class JudgeAgain(QObject):
     prompt_wanted = Signal()  # for the chosen item
 
-    def __init__(self, items: ReviewList, workspace: Workspace, page: QtWidgets.QWidget) -> None:
+    def __init__(
+        self, items: ReviewList, workspace: Workspace, page: QtWidgets.QWidget, menu: QtWidgets.QMenu
+    ) -> None:
         super().__init__(page)
         self._items, self._workspace = items, workspace
-        self.menu, self._all = QtWidgets.QMenu(page), QAction("", page)
+        self.menu, self._all = menu, QAction("", page)
         one = (QAction("Judge this item again…", page), "judge_again", self._judge_one)
         for action, row, judge in (one, (self._all, "judge_listed", self._judge_all)):
             action.setShortcut(QKeySequence(of_page("Review", row).keys))
@@ -164,7 +168,7 @@ class ReviewPage(Page):
         self.queue = ItemQueue(workspace, self.reviewer, self.desk, self.list.queue)
         self.queue.go_on, self.queue.next_unsettled = self.list.go_to_next, self.list.next_unsettled
         self.beside = ComparisonColumns(workspace, self.desk, self)
-        self.judge_again = JudgeAgain(self.list, workspace, self)
+        self.judge_again = JudgeAgain(self.list, workspace, self, self._item_menu())
         self.announcements = ReviewAnnouncements(self)
         self._lay_out()
         self._connect()
@@ -198,7 +202,7 @@ class ReviewPage(Page):
             signal.connect(self._refresh)
         for signal in (workspace.judging_changed, workspace.runs_changed):
             signal.connect(self._follow_judging)
-        workspace.overrides_changed.connect(self._follow_override)
+        workspace.reviewed.connect(self._follow_annotators)
         workspace.review_wanted.connect(self._show_wanted)
         workspace.listing_wanted.connect(self.list.list_wanted)
         self.list.chosen.connect(self._choose_item)
@@ -214,6 +218,7 @@ class ReviewPage(Page):
             self.markdown.toggled.connect(texts.set_markdown)
         self.list.emptied.connect(self.beside.show_nothing)
         self.desk.shown.connect(self.announcements.show_judgment)
+        self.desk.shown.connect(self.list.offer_enter)
         self.marking.chosen.connect(self.reading.set_marking)
         for signal in (self.desk.card.prompt_wanted, self.judge_again.prompt_wanted):
             signal.connect(self._want_prompt)
@@ -252,11 +257,36 @@ class ReviewPage(Page):
         orders = partial(self._with_item, desk.show_orders)
         add("Space", orders, spares=(*_WRITING, QtWidgets.QComboBox, QtWidgets.QAbstractButton))
 
+    def _item_menu(self) -> QtWidgets.QMenu:
+        """What is done with the chosen item, at the top of the menu of the list."""
+        menu, entries = QtWidgets.QMenu(self), []
+        for key, label in _LABEL_KEYS.items():
+            give = partial(self._with_item, partial(self.desk.override_label, label))
+            entries.append((key, LABEL_WORDS[label], add_entry(menu, "", give)))
+
+        def name_criterion() -> None:
+            for key, label_words, entry in entries:
+                entry.setText(f"Label {label_words} on {words(self.session.criterion)} ({key})")
+
+        menu.aboutToShow.connect(name_criterion)
+        menu.addSeparator()
+        add_entry(menu, "Skip (S)", partial(self._with_item, self.queue.skip))
+        add_entry(menu, "Note and tags… (N)", partial(self._with_item, self.reviewer.note.edit))
+        add_entry(menu, "Copy the id", lambda: QGuiApplication.clipboard().setText(self._item_id))
+        menu.addSeparator()
+        return menu
+
     def _with_item(self, do: Callable[[], object]) -> None:
         if self._item_id and self._stack.currentWidget() is self._reviewing:
             do()
         else:
             self.workspace.note.emit("No item is open: choose a run, or other filters.")
+
+    def undo_last(self, again: bool = False) -> None:
+        """Take back what was annotated last in this window, or do it `again`, from whichever page."""
+        if not self.isVisible():
+            self.workspace.page_wanted.emit(self.NAME)
+        self._with_item(partial(self.desk.undo_last, again))
 
     def _switch_adjudicating(self, on: bool) -> None:
         self.desk.finish_writing()
@@ -285,7 +315,10 @@ class ReviewPage(Page):
         judged = run is not None and bool(run.results.judged)
         for part in (self.nothing, self.part, self.missing):
             part.follow()
+        began = judged and self._stack.currentWidget() is self.nothing and self.isVisible()
         self._stack.setCurrentWidget(self._reviewing if judged else self.nothing)
+        if began:  # else the button that was pressed gives the keys to the search
+            self.list.take_focus()
         self.reading.setVisible(run is not None and run.dataset is not None)
         if self._stale:
             return
@@ -347,9 +380,9 @@ class ReviewPage(Page):
         state.set_text(NEXT_CRITERION, chosen)
         self.workspace.note.emit(f"After a label: {AFTER_LABEL[chosen]}.")
 
-    def _follow_override(self, key: JudgmentKey) -> None:
-        if not self._stale:
-            self.list.read_item(key.item_id)
+    def _follow_annotators(self, item_id: str) -> None:
+        if not self._stale:  # a label that is accepted or imported makes annotators differ, too
+            self.list.read_item(item_id)
 
     # The chosen item
 
@@ -387,9 +420,11 @@ class ReviewPage(Page):
             return alone  # also while the list of it is still made
         passing = self.list.table.listing.passing.get(item_id, criteria)
         before = self._open_on.get(item_id, "")
+        rows = [row for row in review.of_item(item_id) if row.criterion in passing]
+        if apart := [row.criterion for row in rows if row.unsettled]:
+            return before if before in apart else apart[0]
         if before in passing:
             return before
-        rows = [row for row in review.of_item(item_id) if row.criterion in passing]
         annotators = self.list.filters.list_order is ListOrder.DISAGREEMENT
         by_order = [(annotators and row.differs_from_human, row.uncertainty) for row in rows]
         return rows[by_order.index(max(by_order))].criterion

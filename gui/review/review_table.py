@@ -113,7 +113,7 @@ _UNCERTAINTY = (
 )
 _MARKS = (
     "⇄ the orders disagree, ⚖ the judges of a jury differ, or some gave no answer, ≠ differs from the human"
-    " label, ✎ given by an annotator, ! explanation stale, ∅ not answered by the submission, * your draft of"
+    " label, ✎ given by an annotator, ! explanation stale, ∅ without a label, * your draft of"
     f" an explanation or a note; with the number of criteria. {MORE_BY_F1}"
 )
 _TEXT = "The beginning of the instruction; in a search, the first text, explanation or note found"
@@ -288,11 +288,11 @@ def row_marks(row: "ReviewRow", begun: bool = False) -> str:
 def in_words(row: "ReviewRow", begun: bool = False) -> str:
     """`relevance: A, flipped, differs from the human label B, a draft of yours`."""
     if row.hidden:
-        said = [("hidden until you have given your label", True)]
+        said = [("hidden while you label blind", True)]
     else:
         missing = counted(row.judges_missing, "judge", "judges")
         said = [
-            ("not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference], True),
+            ("not labelled" if row.unanswered else LABEL_WORDS[row.preference], True),
             ("the orders disagree", bool(row.flipped)),
             ("the judges differ", row.judges_differ),
             (f"{missing} without an answer", row.judges_missing > 0),

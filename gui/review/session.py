@@ -20,7 +20,7 @@ from engine.core.judgments import (
     Unscored,
 )
 from gui.review.progress import Drafts
-from gui.review.review_jobs import Blind, Review, human_label
+from gui.review.review_jobs import HIDDEN, HIDDEN_WHILE_BLIND, Blind, Review, human_label
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import Opened, OpenRun
 
@@ -46,7 +46,11 @@ class ReviewedJudgment:
     undo: str = ""  # what they may take back of what they did with the item
     redo: str = ""  # and do again
     writing: bool = False  # whether they write the explanation now
-    hidden: bool = False  # whether all this is kept from them
+    hidden: bool = False  # whether all of it but what is their own is kept from them
+
+    @property
+    def why_hidden(self) -> str:
+        return "" if not self.hidden else HIDDEN if self.label is None else HIDDEN_WHILE_BLIND
 
     @property
     def own_explanation(self) -> Explanation | None:
@@ -91,6 +95,7 @@ class ReviewSession:
         self._review: Review | None = None
         self._asked: dict[JudgmentKey, _Own] = {}  # not stored yet
         self._saving: JudgmentKey | None = None
+        self._undone: list[tuple[int, str, frozenset[datetime], int]] = []  # run, item, when said, after what
         self._left: list[_Left] = []  # the way by which the list came to the item by itself
         self._left_before: list[_Left] = []  # by which it came to the item that was open before
 
@@ -141,6 +146,14 @@ class ReviewSession:
         return self._blind.shows(self.key)
 
     @property
+    def may_write(self) -> bool:
+        return self.may_see or self._blind.labelled(self.key)
+
+    @property
+    def why_hidden(self) -> str:
+        return HIDDEN_WHILE_BLIND if self.may_write else HIDDEN
+
+    @property
     def unlabelled(self) -> list[str]:
         """The criteria of the item without this annotator's label."""
         return [each for each in self.criteria if not self._blind.labelled(JudgmentKey(self.item_id, each))]
@@ -175,10 +188,20 @@ class ReviewSession:
             return None
         results, key, author = run.results, self.key, self._opened.author
         undo, writing = self._undo_in_words, self.writing
+        draft, redo = "" if writing else self._drafts.in_words(run.id, key), to_redo(self._steps)
+        told: dict[str, Any] = {"reviewer": author, "undo": undo, "redo": step_in_words(redo) if redo else ""}
         if not self.may_see:
-            nothing = Unscored(*key, "")
-            return ReviewedJudgment(nothing, reviewer=author, undo=undo, writing=writing, hidden=True)
-        redo, row = to_redo(self._steps), self._row_of(judgment)
+            own = self._said.own(key, author)
+            return ReviewedJudgment(
+                Unscored(*key, ""),
+                label=self._labels_of_annotators(key).get(author),
+                explanation=own.explanation if own else None,
+                draft=draft,
+                writing=writing,
+                hidden=True,
+                **told,
+            )
+        row = self._row_of(judgment)
         judged = results.judged[review.places[self.item_id]]
         gold_row = review.gold_rows.get(self.item_id)
         looked_into = ((self._opened.gold, gold_row), (run.dataset, judged.position))
@@ -192,16 +215,18 @@ class ReviewSession:
             history=[each for each in results.reviews.said_on(key) if each.kind is AnnotationKind.OVERRIDE],
             human=human,
             human_from=human_from,
-            draft="" if writing else self._drafts.in_words(run.id, key),
+            draft=draft,
             # The list, which knows the others, hears of an override a moment later.
-            uncertainty=0.0 if results.decided_by_annotator(judgment) else row.uncertainty if row else None,
+            uncertainty=None if results.run.by_hand else self._uncertainty(judgment, row),
             annotators=sorted(self._labels_of_annotators(key).items()),
             proposed=self._proposed(judgment) if self.adjudicating else "",
-            reviewer=author,
-            undo=undo,
-            redo=step_in_words(redo) if redo else "",
             writing=writing,
+            **told,
         )
+
+    def _uncertainty(self, judgment: AnyJudgment, row: "ReviewRow | None") -> float | None:
+        decided = self.run is not None and self.run.results.decided_by_annotator(judgment)
+        return 0.0 if decided else row.uncertainty if row else None
 
     def _labels_of_annotators(self, key: JudgmentKey) -> dict[str, HumanLabel]:
         given = self._said.given_on(key)
@@ -210,8 +235,10 @@ class ReviewSession:
     def _proposed(self, judgment: AnyJudgment) -> str:
         """What most annotators say, and whether dataset and judge say otherwise."""
         given, label = self._labels_of_annotators(judgment.key), self._said.proposed(judgment.key)
+        if not self.disputed:
+            return ""
         if label is None:
-            return "No label has a majority: adjudicate with A, B, G or X." if given else ""
+            return "No label has a majority: adjudicate with A, B, G or X."
         holders = sum(each is label for each in given.values())
         said = [f"Majority: {LABEL_WORDS[label]} ({holders} of {len(given)})"]
         row = self._row_of(judgment)
@@ -220,6 +247,16 @@ class ReviewSession:
         if not isinstance(judgment, Unscored) and judgment.preference is not label:
             said.append(f"not the judge's, {LABEL_WORDS[judgment.preference]}")
         return f"{', '.join(said)}. Enter adjudicates it so."
+
+    @property
+    def disputed(self) -> bool:
+        """Annotators gave different labels to the open judgment, and nobody has adjudicated it."""
+        given = self._labels_of_annotators(self.key)
+        return len({*given.values()}) > 1 and not self._adjudicated(self.key)
+
+    @property
+    def has_majority(self) -> bool:
+        return self.disputed and self._said.proposed(self.key) is not None
 
     def _row_of(self, judgment: AnyJudgment) -> "ReviewRow | None":
         return next((row for row in self.rows if row.key == judgment.key), None)
@@ -241,14 +278,17 @@ class ReviewSession:
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
+        if blind and self._blind.label(key) is label:
+            return Change(note=f"Your label is {LABEL_WORDS[label]} already.")
         if not self.adjudicating:  # what is adjudicated is no label of theirs
-            self._blind.given.add(key)
+            self._blind.given[key] = label
         if self._effective_label(key) is label:
             if not self.adjudicating and (blind or (by and author not in by)):
                 what = (key.item_id, author, None, {key.criterion: label}, self.origin)
                 agrees = new_review(*what, seed=self.seed, blind=blind)
                 whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
-                return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
+                told = not blind or self._blind.answers
+                return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}." if told else "")
             if author in by and bool(self._adjudicated(key)) is self.adjudicating:
                 return Change(note=f"Your label is {LABEL_WORDS[label]} already.")
         own = self._own(key)
@@ -257,7 +297,7 @@ class ReviewSession:
     def adjudicate(self) -> Change:
         """As most annotators say of the open judgment; nothing where that is done, or nobody differs."""
         label = self._said.proposed(self.key)
-        if self._adjudicated(self.key) or self.key in self._asked or self.key not in self._said.differing:
+        if not self.disputed or self.key in self._asked:
             return Change()
         if label is None:
             return Change(note="No label has a majority: adjudicate with A, B, G or X.")
@@ -278,6 +318,35 @@ class ReviewSession:
             return self._take_back([step], again=True)
         return Change(note="There is nothing of yours on this item to redo.")
 
+    def undo_last(self) -> Change:
+        """Take back the last step of this window that stands, on whichever item of the run it was."""
+        for run_id, place, at in reversed(self._opened.acts):
+            judged = self._judged_at(place) if run_id == self.run_id else None
+            steps = self._opened.steps(judged) if judged is not None else ()
+            step = next((each for each in steps if each.at == at and each.undone is None), None)
+            if judged is not None and step is not None:
+                if step in self._undoable[0]:
+                    return self.undo()
+                return self._take_back([step], item_id=judged.item_id * (judged.item_id != self.item_id))
+        return Change(note="Nothing that you annotated here in this window is left to undo.")
+
+    def redo_last(self) -> Change:
+        """Do again what was undone last, on whichever item, if nothing was annotated since."""
+        while self._undone:
+            run_id, item_id, times, acts = self._undone.pop()
+            if (run_id, acts) == (self.run_id, len(self._opened.acts)):
+                steps = [step for step in self._steps_of(item_id) if step.at in times and step.undone]
+                if steps:
+                    return self._take_back(steps, again=True, item_id=item_id * (item_id != self.item_id))
+        return Change(note="There is nothing to redo.")
+
+    def _judged_at(self, place: str) -> JudgedItem | None:
+        """By its id, or the hash of its content, by which a note is kept."""
+        judged = self._judged_item(place)
+        if judged is None and self.run is not None:
+            judged = next((each for each in self.run.results.judged if each.content_hash == place), None)
+        return judged
+
     def _take_back(self, steps: Sequence[AnnotatorStep], again: bool = False, item_id: str = "") -> Change:
         """Let steps, of which the first is told, be history or stand again; `item_id`: of another item."""
         judged = self._judged_item(item_id or self.item_id)
@@ -286,6 +355,9 @@ class ReviewSession:
         for key in keys:
             self._asked.pop(key, None)
         of_item = judged.item_id, judged.content_hash, self._opened.author
+        if not again:
+            times = frozenset(step.at for step in steps)
+            self._undone.append((self.run_id, judged.item_id, times, len(self._opened.acts)))
         undo = tuple(Undo(*of_item, step.at, again) for step in reversed(steps))
         criteria = sorted(key.criterion for key in keys)
         elsewhere = criteria and (item_id or self.criterion not in criteria)
@@ -351,10 +423,11 @@ class ReviewSession:
     def begin_writing(self) -> tuple[str, str | None] | None:
         """The effective explanation and a draft of another; None where nothing may be written."""
         run, judgment = self.run, self.judgment
-        if run is None or judgment is None or self.writing or not self.may_see or self._locked(self.key):
+        if run is None or judgment is None or self.writing or not self.may_write or self._locked(self.key):
             return None
         self.writing = True
-        return run.results.explanation(judgment) or "", self._drafts.of(run.id, self.key)
+        text = run.results.explanation(judgment) if self.may_see else self._own(self.key).explanation
+        return text or "", self._drafts.of(run.id, self.key)
 
     def save(self, text: str, changed: bool) -> Change:
         self.writing, key = False, self.key
@@ -468,7 +541,8 @@ def _word(word: Annotation) -> str:
         case AnnotationKind.OVERRIDE:
             return f"{_changed(word)} on {words(word.criterion)}"
         case AnnotationKind.CONFIRMATION:
-            return f"label {LABEL_WORDS[word.preference]} accepted on {words(word.criterion)}"
+            accepted = "" if word.blind else " accepted"  # else a blind label would tell of the judge's
+            return f"label {LABEL_WORDS[word.preference]}{accepted} on {words(word.criterion)}"
         case AnnotationKind.STATE:
             return _STATES[word.state or ReviewState.TO_DO]
         case _:

@@ -207,6 +207,10 @@ MENUS: Mapping[str, Rows] = {
         Action("show_settings", "&Settings…", "Ctrl+,"),
         Action("quit", "&Quit", "Ctrl+Q"),
     ),
+    "&Edit": (
+        Action("undo_last", "&Undo the last annotation", "Ctrl+Z"),
+        Action("redo_last", "&Redo it", "Ctrl+Shift+Z or Ctrl+Y"),
+    ),
     "&View": (
         *(
             Action(f"show_{page}", f"&{number} {page}", f"Ctrl+{number}")
@@ -227,6 +231,8 @@ MENUS: Mapping[str, Rows] = {
         None,
         Action("add_to_queue", "&Add to queue", "Ctrl+Shift+R"),
         Action("start_queue", "Start &queue", "Shift+F5"),
+        None,
+        Action("label_by_hand", "&Label the dataset by hand"),
     ),
     "&Help": (
         Action("show_help", "What the &words mean", "F1"),

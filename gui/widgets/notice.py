@@ -64,6 +64,7 @@ IN_THE_WINDOW = Wording(
             "Make its folder writable, or set TIEBREAK_HOME to another folder; then start Tiebreak again."
         ),
         Step.SEE_UNSCORED: "or see the table of unscored judgments on the Results page.",
+        Step.RANK_ALL: "Press “Rank them all”.",
         Step.RESUME: "Resume the run on the Judge page",
         Step.USE_OTHER_STORE: (
             "Move it away, or set TIEBREAK_HOME to another folder; then start Tiebreak again."

@@ -25,7 +25,7 @@ from gui.widgets.theme import TEXT_SIZES, ThemeChoice, is_dark
 from gui.window import submission_jobs
 from gui.window.submission_jobs import tell
 from gui.workspace.open_run import OpenRun
-from gui.workspace.state import BLIND, MOST_OF_QT, NEXT_CRITERION, State
+from gui.workspace.state import ANSWERS, BLIND, MOST_OF_QT, NEXT_CRITERION, State
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
@@ -63,7 +63,7 @@ class CheckDialog(QtWidgets.QDialog):
         what = "Open the submission with another dataset that it answers"
         self.other = labels.button("&Other dataset…", self.accept, "Other dataset", what)
         self.other.clicked.connect(self.other_wanted)
-        self.other.setVisible(stored.submitted)
+        self.other.setVisible(stored.submitted and not stored.by_hand)
         buttons.addButton(self.other, role)
         layout = labels.in_column(
             self._what, self.outcome, self.list, against, buttons, on=self, margins=None
@@ -164,6 +164,7 @@ class KeysDialog(QtWidgets.QDialog):
 
 
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
+_ANSWERS = {"": "All other labels stay hidden", "on": "The other labels are shown (training)"}
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
     KeepAwake.YES: "The computer stays awake, also on its battery",
@@ -194,6 +195,7 @@ class SettingsDialog(QtWidgets.QDialog):
         after = {wanted: capitalised(words) for wanted, words in AFTER_LABEL.items()}
         self._after_label = self._choice("After a label", after, NEXT_CRITERION)
         labels.name(self._after_label, "After you give a label", "What Review opens after you give a label")
+        self._answers = self._choice("After a blind label", _ANSWERS, ANSWERS, workspace.blind_changed)
         for what, path in (("Run store", workspace.store_path), ("These settings", state.path)):
             shown = labels.label(text_of_path(path), "hint")
             shown.setAccessibleName(text_of_path(path))
@@ -233,6 +235,7 @@ class SettingsDialog(QtWidgets.QDialog):
             self._size: str(self._state.number("text_size", 100, MOST_OF_QT)),
             self._awake: kept_awake(self._state).value,
             self._after_label: self._state.text(NEXT_CRITERION),
+            self._answers: self._state.text(ANSWERS),
         }
         for box, value in kept.items():
             box.choose(value)
@@ -289,6 +292,7 @@ def _settings(state: State) -> _Pairs:
         "awake while judging": "" if kept_awake(state) is KeepAwake.MAINS else kept_awake(state).value,
         "next after a label": {"on": "criterion", NEXT_ITEM: "item"}.get(after_label, ""),
         "blind": "on" if state.text(BLIND) == "on" else "",
+        "answers while blind": "on" if state.text(ANSWERS) == "on" else "",
     }
     return [(name, value) for name, value in changed.items() if value]
 

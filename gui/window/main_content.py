@@ -49,7 +49,7 @@ from gui.workspace.annotations import WAITING_WORDS
 from gui.workspace.open_run import about_run
 from gui.workspace.page import Page
 from gui.workspace.rewriter import Rewriter
-from gui.workspace.state import AUTHOR, BLIND, PageName
+from gui.workspace.state import ANSWERS, AUTHOR, BLIND, PageName
 from gui.workspace.store_jobs import SeenStore, look_at_store
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
@@ -197,6 +197,8 @@ class MainContent(QObject):
             "export_all": self.annotation_exchange.export_all,
             "check_submission": self._show_check,
             "import_annotations": self.annotation_exchange.add,
+            "undo_last": self.review.undo_last,
+            "redo_last": partial(self.review.undo_last, again=True),
             "show_runs": self.runs.show_runs,
             "show_settings": self._show_settings,
             "quit": frame.close,
@@ -216,6 +218,7 @@ class MainContent(QObject):
             "stop": self.run_control.stop,
             "add_to_queue": self.runs.add_to_queue,
             "start_queue": self.runs.start_queue,
+            "label_by_hand": self.workspace.label_by_hand,
             "show_help": lambda: show_help(frame),
             "show_keys": lambda: self._show(dialogs.KeysDialog(frame.page, frame)),
             "show_self_test": self._show_self_test,
@@ -323,7 +326,8 @@ class MainContent(QObject):
         self._show(dialog)
 
     def _forget(self) -> None:
-        self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, AUTHOR, BLIND)
+        own = (AUTHOR, BLIND, ANSWERS)
+        self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, *own)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
 

@@ -29,7 +29,7 @@ _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
 _LETTERS = ((Method.LABEL_TOKENS, ""),)
 # "1" is the first of several reasoning samples, all asked alike: its number is not shown.
 _WHICH = {"A": "response shown first", "B": "response shown second", "1": ""}
-_HIDDEN = "Hidden until you give your own label."
+_HIDDEN = "Hidden while you label blind."
 _ALONE = (
     "The model reads the prompts of this item as in a run, both orders and all criteria; nothing is stored."
 )

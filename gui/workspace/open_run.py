@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from engine.annotations.effective import AnnotatorStep
@@ -96,6 +97,10 @@ class Opened(Protocol):
     @property
     def gold(self) -> "Dataset | None":
         """Where the human labels are from."""
+
+    @property
+    def acts(self) -> Sequence[tuple[int, str, datetime]]:
+        """What was annotated in this window, the oldest first: in which run, of which place, when."""
 
     @property
     def author(self) -> str:

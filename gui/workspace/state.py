@@ -36,6 +36,8 @@ MOST_OF_QT = 2**31 - 1
 """The largest whole number that Qt takes for a place or a size."""
 BLIND = "review/blind"
 """`on` while the user labels blind."""
+ANSWERS = "review/answers"
+"""`on` where who labels blind is shown the other labels after each of their own, in training."""
 NEXT_CRITERION = "review/next criterion"
 """`on` where a label takes the cursor to the next criterion, `items` where then to the next item, too."""
 _FILE = "window.ini"

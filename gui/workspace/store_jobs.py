@@ -19,6 +19,7 @@ from gui.workspace.open_run import OpenRun
 from gui.workspace.threads import Job, JobControl, job
 
 if TYPE_CHECKING:
+    from engine.core.rubric import Rubric
     from engine.data.dataset import Dataset
     from engine.judging.run import Rewritten
     from engine.results.run_results import RunResults
@@ -58,6 +59,26 @@ def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: boo
 
 
 @job
+def begin_by_hand(_control: JobControl, store_path: Path, dataset: "Dataset", rubric: "Rubric") -> int:
+    """The number of the run in which a dataset is labelled by hand."""
+    from engine.results.completeness import begin_by_hand as begin
+
+    with opened(store_path) as store:
+        return begin(dataset, rubric, store).id
+
+
+@job
+def labels_of_run(control: JobControl, store_path: Path, run_id: int) -> "Dataset":
+    """A run's items with its annotators' labels as human labels."""
+    from engine.results.run_dataset import dataset_of_run, labels_as_dataset
+    from engine.results.run_results import load_results
+
+    with opened(store_path) as store:
+        results = load_results(store, run_id)
+    return labels_as_dataset(results, dataset_of_run(results.run, cancel=control.cancel))
+
+
+@job
 def list_runs(_control: JobControl, store_path: Path) -> "Sequence[AnyRun]":
     from engine.store.opening import has_store
 
@@ -90,6 +111,7 @@ def open_run(control: JobControl, store_path: Path, run_id: int, current: "Datas
 
     with opened(store_path) as store:
         results = load_results(store, run_id)
+        results.reviews.made_ready()
         drafts = store.drafts(run_id)
     dataset, whole = _judged_items(results.run, current, control.cancel)
     if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
@@ -156,7 +178,7 @@ def store_words(_control: JobControl, store_path: Path, write_ahead_log: WriteAh
         return Stored(
             said,
             [(word.said, word.error) for word in refused],
-            {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
+            {run_id: load_reviews(store, run_id).made_ready() for run_id in runs if run_id is not None},
             {content_hash: noted.get(content_hash, ()) for content_hash in hashes},
         )
 
@@ -190,7 +212,8 @@ def look_for_words(_control: JobControl, store_path: Path, run_id: int, seen: Se
         if now.mark == seen.mark:
             return FoundWords(run_id, now)
         hashes = store.content_hashes(run_id)
-        return FoundWords(run_id, now, load_reviews(store, run_id), store.notes(hashes.values()))
+        reviews = load_reviews(store, run_id).made_ready()
+        return FoundWords(run_id, now, reviews, store.notes(hashes.values()))
 
 
 @job

@@ -99,6 +99,7 @@ class Workspace(QObject):
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
         self._to_review: tuple[int, JudgmentKey | records.WantedItems] | None = None  # once that run is open
+        self.acts: list[tuple[int, str, datetime]] = []  # of this window: see Opened
         self._changes = self._changes_seen = 0  # of what annotators say, by this window; at its last asking
         self.failures = Failures(self)
         self.failures.told.connect(self.problem)
@@ -123,7 +124,10 @@ class Workspace(QObject):
         self._gold_reader.put_off.connect(self.gold_changed)
         self._opening = LatestTask(threads, ThreadName.MEASURE, self, self._take_run, self._tell_no_run)
         self._listing = LatestTask(threads, ThreadName.STORE, self, self._take_runs)
-        self.failures.follow(self._listing)
+        self._labels = LatestTask(threads, ThreadName.FILES, self, self._take_gold)
+        self._beginning = LatestTask(threads, ThreadName.STORE, self, self._review_begun)
+        for task in (self._listing, self._labels, self._beginning):
+            self.failures.follow(task)
 
     # Datasets
 
@@ -198,6 +202,21 @@ class Workspace(QObject):
         self._stays = True
         self._gold_for = self._judged_file
         self._gold_reader.read_labels(path, [self.run.results.run] if self.run else ())
+
+    def use_labels_of(self, run_id: int) -> None:
+        """Compare the open run with the labels that annotators gave in another one."""
+        self._stays = True
+        self._gold_reader.drop()
+        self._gold_for = self._judged_file
+        self._labels.start(store_jobs.labels_of_run(self.store_path, run_id))
+
+    @property
+    def labelled_by_hand(self) -> StoredRun | None:
+        """The newest labels by hand of the open run's dataset that it is not compared with yet."""
+        other = [run for run in self.runs if run.by_hand and not run.archived and self.run is not None]
+        same = [run for run in other if run.identity.dataset_path == self._judged_file]
+        found = max(same, key=lambda run: run.id, default=None)
+        return None if found and self.gold is not None and self.gold.name == found.title else found
 
     def use_own_labels(self) -> None:
         self._stays = True
@@ -289,6 +308,17 @@ class Workspace(QObject):
             self.note.emit(f"Opening {self._called(run_id)} …")
             self.run_wanted.emit(run_id)
         self._opening.start(store_jobs.open_run(self.store_path, run_id, current or self.dataset))
+
+    def label_by_hand(self) -> None:
+        """Let annotators label the open dataset without a judge: a run of its own, shown on Review."""
+        if self.dataset is not None:
+            self._stays = True
+            self._beginning.start(store_jobs.begin_by_hand(self.store_path, self.dataset, self.rubric.rubric))
+
+    def _review_begun(self, run_id: int) -> None:
+        self.refresh_runs()
+        self.open_run(run_id)
+        self.page_wanted.emit(PageName.REVIEW)
 
     def open_last_run(self) -> None:
         last = self.state.number("last/run", 0)
@@ -529,10 +559,13 @@ class Workspace(QObject):
                 return ""
             said = replace(said, run_id=run_id, made=self._made(run_id))
         try:
-            return self.words.say(said)
+            name = self.words.say(said)
         except SetupError as error:
             self._tell_unsaid(what, error)
             return ""
+        if not _is(what, records.AnnotationKind.DRAFT) and not isinstance(what, records.Undo):
+            self.acts.append((run_id or 0, records.place_of(what), said.at))
+        return name
 
     def files_in_use(self, widget: QWidget) -> dict[str, Path]:
         """Each file that is open, or chosen in a widget's window, by words: none is written over."""
@@ -551,7 +584,7 @@ class Workspace(QObject):
             run = self.run.results.run
             found[f"dataset of {run.called}"] = run.identity.dataset_path
             what = "submission that is open" if run.submitted else f"model of {run.called}"
-            if not run.panel:
+            if not run.panel and not run.by_hand:
                 found[what] = run.identity.model_path
         return found
 

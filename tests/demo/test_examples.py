@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from engine.core.events import followed
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
@@ -101,7 +102,7 @@ def test_each_candidate_meets_each_other_once_on_each_instruction() -> None:
 def test_the_labels_of_all_contests_rank_the_candidates_as_they_were_made() -> None:
     dataset = load_dataset(OF_CANDIDATES)
     labels = [contest.comparison.preferences["overall_quality"] for contest in candidate_contests()]
-    found = win_rates(comparisons_of(dataset, labels_said(labels))).candidates
+    found = followed(win_rates(comparisons_of(dataset, labels_said(labels))), id).candidates
     truth = true_win_rates()
     assert sum(truth.values()) == pytest.approx(len(CANDIDATES) / 2)
     assert sorted(found, key=lambda name: -found[name].rate.value) == sorted(

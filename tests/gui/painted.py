@@ -72,6 +72,9 @@ def read_texts(widget: QWidget) -> Iterator[tuple[str, float | None, str]]:
     for painted in painted_texts(widget):
         middle = painted.place.center().toPoint()
         owner = widget.childAt(middle) or widget
+        ends = (painted.place.topLeft(), painted.place.bottomLeft())
+        if any(_is_in_list(there := widget.childAt(end.toPoint())) and there is not owner for end in ends):
+            continue  # of a row that the edge of its list cuts
         place = painted.place.toAlignedRect() & _seen_of(owner, widget)
         if place.isEmpty() or not _usable(owner, owner.mapFrom(widget, middle)):
             continue
@@ -92,6 +95,11 @@ def _seen_of(owner: QWidget, root: QWidget) -> QRect:
     return QRect(owner.visibleRegion().boundingRect().translated(owner.mapTo(root, QPoint(0, 0))))
 
 
+def _is_in_list(widget: QWidget | None) -> bool:
+    view = None if widget is None else widget.parent()
+    return isinstance(view, QAbstractItemView) and view.viewport() is widget
+
+
 def _usable(owner: QWidget, at: QPoint) -> bool:
     """Whether what stands there can be used: the rest may be faint."""
     if not owner.isEnabled():
@@ -102,7 +110,7 @@ def _usable(owner: QWidget, at: QPoint) -> bool:
     if isinstance(owner, QTabBar):
         return owner.isTabEnabled(owner.tabAt(at))
     view = owner.parent()
-    if isinstance(view, QAbstractItemView) and view.viewport() is owner and view.indexAt(at).isValid():
+    if isinstance(view, QAbstractItemView) and _is_in_list(owner) and view.indexAt(at).isValid():
         return bool(view.indexAt(at).flags() & Qt.ItemFlag.ItemIsEnabled)
     return True
 

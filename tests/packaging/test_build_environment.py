@@ -1,5 +1,7 @@
 """How llama.cpp is compiled for a bundle, and where its library for GPUs comes to lie."""
 
+import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -100,6 +102,46 @@ def test_the_gpus_library_has_its_declarations_no_folder_of_its_builder_and_its_
     assert str(tmp_path).encode() not in content
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="compiles with GCC or Clang")
+@pytest.mark.skipif(not all(map(shutil.which, ("cmake", "c++"))), reason="compiles")
+def test_what_computes_tokens_keeps_its_optimisation_and_what_nobody_uses_is_not_compiled(
+    tmp_path: Path,
+) -> None:
+    vendor = tmp_path / "vendor" / "llama.cpp"
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.21)\nproject(llama_cpp CXX)\nset(CMAKE_BUILD_TYPE Release)\n"
+        "set(CMAKE_EXPORT_COMPILE_COMMANDS ON)\nset(LLAMA_BUILD_COMMON ON CACHE BOOL common FORCE)\n"
+        "add_subdirectory(vendor/llama.cpp)\n",
+        encoding="ascii",
+    )
+    for folder in ("hash", "miniaudio", "nlohmann", "sheredom", "stb"):
+        write(
+            vendor / "vendor" / folder,
+            **{"CMakeLists.txt": f"add_library({folder} STATIC own.cpp)", "own.cpp": "#error"},
+        )
+    sources = ("llama-graph.cpp", "llama-vocab.cpp")
+    write(vendor / "src", **{name: f"int from_{name[6:11]};" for name in sources})
+    ggml = {"gguf.cpp": "int from_gguf;", "ggml.cpp": "int from_ggml;"}
+    write(vendor / "ggml" / "src", **ggml, **{"CMakeLists.txt": f"add_library(ggml SHARED {' '.join(ggml)})"})
+    (vendor / "CMakeLists.txt").write_text(
+        "if(LLAMA_BUILD_COMMON)\n  message(FATAL_ERROR common)\nendif()\n"
+        "add_subdirectory(ggml/src)\nadd_subdirectory(src)\n"
+        "foreach(each hash miniaudio nlohmann sheredom stb)\n"
+        "  add_subdirectory(vendor/${each})\nendforeach()\n",
+        encoding="ascii",
+    )
+    (vendor / "src" / "CMakeLists.txt").write_text(
+        f"add_library(llama SHARED {' '.join(sources)})\n", encoding="ascii"
+    )
+    made = tmp_path / "made"
+    ran("cmake", "-S", tmp_path, "-B", made, changes_option())
+    ran("cmake", "--build", made)
+    commands = json.loads((made / "compile_commands.json").read_text("utf-8"))
+    last = {Path(each["file"]).name: re.findall(r" -O\d", each["command"])[-1] for each in commands}
+    assert last["llama-graph.cpp"] == last["ggml.cpp"] == " -O3"
+    assert last["llama-vocab.cpp"] == last["gguf.cpp"] == " -O1"
+
+
 def test_no_folder_decides_whether_llama_cpp_is_compiled_anew() -> None:
     decides = BuildEnvironment(["headers 239"])._compiled_with()
     assert "headers 239" in decides
@@ -125,5 +167,6 @@ def test_what_pip_unpacks_has_a_short_path() -> None:
     with short_temporary_folder() as variables:
         folder = Path(variables["TEMP"])
         assert folder.is_dir()
-        assert len(str(folder)) + 72 + 178 < 260  # pip's folders, and the longest path in llama.cpp's sources
+        # The folders of `pip wheel`, such as pip-wheel-abcdefgh, and the longest path in llama.cpp's sources.
+        assert len(str(folder)) + 70 + 178 < 260
     assert not folder.exists()

@@ -1,5 +1,6 @@
 """What most commands take: models, rubrics, columns, files of tables; the options of settings, made
-from their rows, and by hand those of the computer, of examples and of orders. Does not load llama.cpp.
+from their rows, and by hand those of the computer, of examples and of orders. What reads files is loaded
+once one is read: each command waits for its own libraries alone (tests/test_layout.py).
 """
 
 import argparse
@@ -8,33 +9,33 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from engine.annotations.records import LabelSourceKind
 from engine.cli.shared.console import Options, Parser, tell
 from engine.core import VERSION
-from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
+from engine.core.column_map import ColumnMap, JudgeColumn, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError, Step
 from engine.core.events import CancelToken
 from engine.core.items import Method
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Sheet, sheet_latex, sheet_markdown
-from engine.data.dataset import Dataset, load_dataset
-from engine.data.rubrics.files import find_rubric
-from engine.operations.judge_request import BOTH, ONE, UNCERTAIN, example_settings
-from engine.operations.opening import find_model, remember_columns
-from engine.results.run_dataset import dataset_of_run
-from engine.results.second_order import KEEP
 from engine.settings import rows
 from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
 from engine.system.computer import KeepAwake
 from engine.system.files import write_json, write_whole
 
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
 MODEL_WORDS = "a GGUF file, a part of the name of a listed model, or 'demo'"
 
 
 def model_file(word: str) -> Path:
     """The file of the model that a word names, as `find_model` finds it; prints which one."""
+    from engine.operations.opening import find_model
+
     path, told = find_model(word)
     if told:
         tell(told)
@@ -50,7 +51,11 @@ def add_rubric(arguments: Options, what: str) -> None:
 
 
 def rubric_of(options: argparse.Namespace) -> Rubric | None:
-    return None if options.rubric is None else find_rubric(options.rubric)
+    if options.rubric is None:
+        return None
+    from engine.data.rubrics.files import find_rubric
+
+    return find_rubric(options.rubric)
 
 
 def criteria_of(text: str, rubric: Rubric | None) -> tuple[str, ...]:
@@ -87,15 +92,20 @@ def columns_of(options: argparse.Namespace, rubric: Rubric | None = None) -> Col
     return replace(made, skip_bad_rows=options.skip_bad_rows)
 
 
-def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
-    if options.save_columns and (told := remember_columns(dataset)):
-        tell(told)
+def keep_columns(options: argparse.Namespace, dataset: "Dataset") -> None:
+    if options.save_columns:
+        from engine.operations.opening import remember_columns
+
+        if told := remember_columns(dataset):
+            tell(told)
 
 
 def read_dataset(
     options: argparse.Namespace, path: Path, cancel: CancelToken | None = None, rubric: Rubric | None = None
-) -> Dataset:
+) -> "Dataset":
     """The dataset, read by the options. `rubric`: of its labels; None: that of --rubric, or the task's."""
+    from engine.data.dataset import load_dataset
+
     rubric = rubric or rubric_of(options) or ELOQUENT
     dataset = load_dataset(path, rubric, cancel, columns=columns_of(options, rubric))
     keep_columns(options, dataset)
@@ -104,8 +114,10 @@ def read_dataset(
 
 def items_of_run(
     options: argparse.Namespace, run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None
-) -> Dataset:
+) -> "Dataset":
     """The items of a run, read by the options. Without --dataset there is --gold, which names the file."""
+    from engine.results.run_dataset import dataset_of_run
+
     try:
         dataset = dataset_of_run(run, path, cancel, columns_of(options))
     except SetupError as error:
@@ -114,6 +126,38 @@ def items_of_run(
         raise SetupError(error.problem, "Put it back, or name its file with --gold.") from error
     keep_columns(options, dataset)
     return dataset
+
+
+def add_judge_file(arguments: Parser) -> None:
+    """What to say of a SYSTEM that is a file of another judge."""
+    arguments.text(
+        "--judge-column",
+        "COLUMN",
+        "of a file with several columns: that of the verdicts",
+    )
+    arguments.text("--judge-labels", "VALUE=LABEL,...", "what its values mean, such as 1=A,2=B,0=tie")
+
+
+def judge_column(options: argparse.Namespace) -> JudgeColumn:
+    return JudgeColumn.of(options.judge_column, options.judge_labels)
+
+
+def add_labels_of(arguments: Parser) -> None:
+    arguments.add_argument(
+        "--labels-of",
+        metavar="WHOSE",
+        default=LabelSourceKind.LAST.option,
+        help="the labels of a run that are used: effective (adjudicated labels, else the latest of the"
+        " annotators, else the judge's), adjudicated, majority, judge (only the judge's), or an"
+        " annotator's name",
+    )
+    arguments.add_argument(
+        "--judge-only",
+        action="store_const",
+        dest="labels_of",
+        const=LabelSourceKind.JUDGE.option,
+        help="the same as --labels-of judge",
+    )
 
 
 def check_suffix(option: str, path: Path | None, what: str, *suffixes: str) -> None:
@@ -203,6 +247,8 @@ def add_examples(group: Options) -> None:
 
 
 def given_examples(options: argparse.Namespace) -> dict[str, Any]:
+    from engine.operations.judge_request import example_settings
+
     selection = options.few_shot_selection
     choice = None if selection is None else FEW_SHOT_SELECTION[selection]
     return example_settings(options.examples, options.few_shot, choice)
@@ -219,6 +265,9 @@ def _add(group: Options, row: rows.SettingRow, words: str) -> None:
 
 
 def add_orders(group: Options) -> None:
+    from engine.operations.judge_request import BOTH, ONE, UNCERTAIN
+    from engine.results.second_order import KEEP
+
     group.choice(
         "--orders",
         (BOTH, ONE, UNCERTAIN),

@@ -142,7 +142,7 @@ def _end_by(error: BaseException) -> tuple[int, str]:
         return INCOMPLETE, "Stopped."
     if not isinstance(error, NotPrintedError):
         # Imported here: logging would slow every start, and bugs are rare.
-        from engine.system.crash_reports import fault_words, log_fault  # noqa: PLC0415
+        from engine.system.crash_reports import fault_words, log_fault
 
         path = log_fault(error, str(sys.argv))
         return FAULT, f"This is a bug in Tiebreak, not your error: {fault_words(error)}\nDetails: {path}"

@@ -90,6 +90,7 @@ OPTIONS = Wording(
             "Put the file in the model folder of that worker, or name it when the worker is started: cluster"
             " worker ADDRESS --model FILE"
         ),
+        Step.RANK_ALL: "Add --many-candidates.",
         Step.RESUME: "Resume with the same judge command",
         Step.SEE_UNSCORED: "or see why these are unscored: runs show",
         Step.START_SCHEDULER: (

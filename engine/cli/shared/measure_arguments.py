@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.annotations.records import LabelSourceKind
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
-from engine.core.column_map import NO_COLUMN, JudgeColumn
+from engine.core.column_map import NO_COLUMN
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import SLICES_NOTE
@@ -22,14 +22,17 @@ from engine.data.verdicts import has_column
 from engine.metrics.evaluation import SlicedMeasures, measure_slices
 from engine.metrics.matching import Matched, System, open_system, told_apart
 from engine.operations import opening
-from engine.operations.measuring import GivenWeights, ModelMeasures, Weighing
-from engine.ranking.weighted_scoring import SlicedWeightedScoring
+from engine.operations.model_scores import ModelMeasures
 from engine.report.methods import Statement, bibliography, methods_latex, methods_text
 from engine.results.run_dataset import noted_of_items
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system import files
 from engine.system.paths import reason_of, shown
+
+if TYPE_CHECKING:
+    from engine.operations.measuring import Weighing
+    from engine.ranking.weighted_scoring import SlicedWeightedScoring
 
 
 def add_gold(arguments: console.Parser, required: bool = True) -> None:
@@ -39,23 +42,9 @@ def add_gold(arguments: console.Parser, required: bool = True) -> None:
     shared.add_columns(arguments, "human labels")
 
 
-def add_judge_file(arguments: console.Parser) -> None:
-    """What to say of a SYSTEM that is a file of another judge."""
-    arguments.text(
-        "--judge-column",
-        "COLUMN",
-        "of a file with several columns: that of the verdicts",
-    )
-    arguments.text("--judge-labels", "VALUE=LABEL,...", "what its values mean, such as 1=A,2=B,0=tie")
-
-
-def judge_column(options: argparse.Namespace) -> JudgeColumn:
-    return JudgeColumn.of(options.judge_column, options.judge_labels)
-
-
 def system_of(options: argparse.Namespace, word: str, labels_of: str | None = None) -> System:
     """The system that a word of the command names; --judge-column is of the files that have such a column."""
-    column = judge_column(options)
+    column = shared.judge_column(options)
     others = [Path(each) for each in _words(options) if each != word and not each.isdecimal()]
     if column.name and others and not word.isdecimal() and not has_column(Path(word), column.name):
         column = NO_COLUMN if any(has_column(each, column.name) for each in others) else column
@@ -117,24 +106,6 @@ def add_calibration_wishes(arguments: console.Parser) -> None:
     )
 
 
-def add_labels_of(arguments: console.Parser) -> None:
-    arguments.add_argument(
-        "--labels-of",
-        metavar="WHOSE",
-        default=LabelSourceKind.LAST.option,
-        help="the labels of a run that are used: effective (adjudicated labels, else the latest of the"
-        " annotators, else the judge's), adjudicated, majority, judge (only the judge's), or an"
-        " annotator's name",
-    )
-    arguments.add_argument(
-        "--judge-only",
-        action="store_const",
-        dest="labels_of",
-        const=LabelSourceKind.JUDGE.option,
-        help="the same as --labels-of judge",
-    )
-
-
 def add_model_measures(arguments: console.Parser) -> None:
     group = arguments.add_argument_group("measures that need a model")
     group.file("--encoder", "a RoBERTa or BERT, for BERTScore", metavar="FILE.gguf")
@@ -166,7 +137,9 @@ def add_weights(arguments: console.Parser) -> None:
     )
 
 
-def weighing_of(options: argparse.Namespace) -> Weighing:
+def weighing_of(options: argparse.Namespace) -> "Weighing":
+    from engine.operations.measuring import GivenWeights, Weighing
+
     text, given = options.weights, None
     if text is not None and text.lower().endswith(".json"):
         again = "Write it again: weighted-score SYSTEM --gold DATASET --fit-weights --json FILE.json"
@@ -240,7 +213,7 @@ def sliced(matched: Matched, divisions: Sequence[Slicing]) -> list[SlicedMeasure
     return [measure_slices(matched, division) for division in divisions]
 
 
-def slices_json(found: Sequence[SlicedMeasures | SlicedWeightedScoring]) -> dict[str, Any]:
+def slices_json(found: "Sequence[SlicedMeasures | SlicedWeightedScoring]") -> dict[str, Any]:
     return {"slices": [measured.as_json() for measured in found]} if found else {}
 
 

@@ -4,8 +4,6 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from tqdm import tqdm
-
 from engine.cli.shared.console import DONE, INCOMPLETE, printable, printed_section, raw_stderr, tell
 from engine.cli.shared.hints import OPTIONS
 from engine.core.events import CancelToken, FilesRead, MeasureProgress, Note, Preparing, RunEvent, followed
@@ -13,14 +11,15 @@ from engine.core.formatting import counted
 from engine.core.health import Health
 from engine.core.tables import Section
 from engine.operations.progress_bar import MAY_SLEEP, RunProgressBar, new_bar
-from engine.results.completeness import IncompleteKind, gaps, incomplete
-from engine.results.run_results import RunResults
-from engine.store.run_store import RunStore
 from engine.system.computer import Awake, KeepAwake, available_memory, can_stay_awake
 
 if TYPE_CHECKING:
+    from tqdm import tqdm
+
     from engine.judging.forecast import Forecast
     from engine.operations.judge import ReadyRun
+    from engine.results.run_results import RunResults
+    from engine.store.run_store import RunStore
 
 _MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
 Result = TypeVar("Result")
@@ -93,7 +92,7 @@ def show_forecast(
 ) -> "Forecast":
     """Print what a run takes to judge a `part`, in words, with its time if this computer judges."""
     # Only commands that judge wait for llama.cpp.
-    from engine.operations.judge import forecast_of, timed  # noqa: PLC0415
+    from engine.operations.judge import forecast_of, timed
 
     found = show_measure("Counting", forecast_of(ready, store, cancel))
     facts = ready.facts(found, available_memory() if here else None)
@@ -108,7 +107,7 @@ def show_forecast(
     return found
 
 
-def print_exports(results: RunResults, submission: Path | None, judgments: Path | None) -> None:
+def print_exports(results: "RunResults", submission: Path | None, judgments: Path | None) -> None:
     if submission:
         identity = results.run.identity
         parts = [identity.dataset_in_words] if identity.items_are else []
@@ -119,30 +118,28 @@ def print_exports(results: RunResults, submission: Path | None, judgments: Path 
         print(f"Judgments: {judgments}")
 
 
-_WITH_STALE = "runs export {run} --with-stale"
-_NEXT_STEPS = {
-    IncompleteKind.OVERRIDDEN: " To export without them: runs export --labels-of judge",
-    IncompleteKind.UNSCORED: " See: runs show {run}",
-    IncompleteKind.STALE: f" To regenerate them: runs rewrite {{run}}; to include them: {_WITH_STALE}",
-}
-_NOBODY_WRITES = f" To include them: {_WITH_STALE}"  # if no model judged the run here
-
-
-def warn_of_gaps(results: RunResults, partly: bool = False) -> int:
+def warn_of_gaps(results: "RunResults", partly: bool = False) -> int:
     """Report the gaps of a run; the exit code. `partly`: not all of its items were requested."""
+    from engine.results.completeness import IncompleteKind, gaps, incomplete
+
+    with_stale = "o include them: runs export {run} --with-stale"
+    next_steps = {
+        IncompleteKind.OVERRIDDEN: " To export without them: runs export --labels-of judge",
+        IncompleteKind.UNSCORED: " See: runs show {run}",
+        IncompleteKind.STALE: f" To regenerate them: runs rewrite {{run}}; t{with_stale}",
+    }
     run = results.run
+    if not run.by_a_model:  # nobody writes them here
+        next_steps[IncompleteKind.STALE] = f" T{with_stale}"
     if results.left and not partly:
         tell(printable(incomplete(results, run.title)))
     for gap in gaps(results):
-        next_step = _NEXT_STEPS.get(gap.kind, "")
-        if gap.kind is IncompleteKind.STALE and not run.by_a_model:
-            next_step = _NOBODY_WRITES
-        tell(f"{printable(gap.sentence)}{next_step.format(run=run.id)}")
+        tell(f"{printable(gap.sentence)}{next_steps.get(gap.kind, '').format(run=run.id)}")
     is_whole = partly or not results.left
     return DONE if is_whole and not results.answered.unscored else INCOMPLETE
 
 
-def tell_waiting(store: RunStore) -> None:
+def tell_waiting(store: "RunStore") -> None:
     if waiting := store.waiting_words():
         what = counted(waiting, "annotation is", "annotations are")
         tell(f"{what} in the write-ahead log until the run store can be written; what follows is without.")

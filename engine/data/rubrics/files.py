@@ -16,10 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import tomlkit
-from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AoT
-
 from engine.core.codec import plain
 from engine.core.errors import MOST_PROBLEMS_SHOWN, FileKind, InputError, SetupError
 from engine.core.formatting import HIDDEN, counted, listed, quoted
@@ -232,6 +228,8 @@ def save_rubric(path: Path, rubric: Rubric) -> None:
 @sandboxed
 def _kept_text(path: Path, rubric: Rubric) -> str:
     """The text of a rubric in the place of what a file holds, with what the user wrote into that."""
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415 - only a rubric that is kept needs it
+
     before = _text_of(path)
     _toml(path, before)
     with suppress(TOMLKitError, ValueError, TypeError, AttributeError, KeyError, IndexError):
@@ -306,6 +304,9 @@ def _value(value: str | float) -> str:
 
 def _changed(before: str, rubric: Rubric) -> str:
     """The text of a file with another rubric in it; what users wrote around it stays."""
+    import tomlkit  # noqa: PLC0415
+    from tomlkit.items import AoT  # noqa: PLC0415
+
     document = tomlkit.parse(before)
     _set_values(document, _whole(rubric), {"source": rubric.source, **_whole(rubric)})
     tables = document["criteria"]
@@ -338,11 +339,13 @@ def _changed(before: str, rubric: Rubric) -> str:
 
 def _set_values(table: Any, written: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     """Give a table these values; those that are equal stay as they are, those not to be `written` go."""
+    from tomlkit import parse  # noqa: PLC0415
+
     for name, value in values.items():
         if table.get(name, _DEFAULT.get(name)) == value:
             continue
         if name in written:
-            table[name] = tomlkit.parse(f"value = {_value(value)}\n")["value"]
+            table[name] = parse(f"value = {_value(value)}\n")["value"]
         elif name in table:
             del table[name]
 

@@ -260,11 +260,12 @@ def test_an_unknown_command_is_answered_with_the_usage() -> None:
     assert "judge           judge a dataset" in done.stderr
 
 
+@pytest.mark.parametrize("typed", ["judge items.tsv", "models devices"])  # loaded at once; where it is used
 def test_a_llama_cpp_that_cannot_be_loaded_is_no_fault_of_the_program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
-    done = run("models")
+    done = run(*typed.split())
     assert done.returncode == 2
     problem, hint = done.stderr.splitlines()
     assert problem.startswith("llama.cpp cannot be loaded: FileNotFoundError: ")

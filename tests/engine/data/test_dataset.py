@@ -420,3 +420,26 @@ def test_a_tie_may_be_said_without_saying_which(tmp_path: Path) -> None:
         {},
     ]
     assert summary_of(dataset).labels["safety"] == {"A": 0, "B": 0, "both_good": 0, "both_bad": 0, "tie": 1}
+
+
+def test_problems_stand_in_the_order_of_rows_whoever_finds_them(tmp_path: Path) -> None:
+    rows = [f"{number}\ti\ta\tb\tA" for number in range(400)]
+    rows[290], rows[300], rows[310] = "290\ti\ta\tb\tC", "300\ti", "310\ti\ta\tb\tD"
+    path = tmp_path / "x.tsv"
+    path.write_text("\n".join(["id\tinstruction\toutput_a\toutput_b\tsafety_preference", *rows]))
+    with pytest.raises(InputError) as caught:
+        load_dataset(path)
+    lines = [problem.partition(",")[0].partition(":")[0] for problem in caught.value.problems]
+    assert lines == ["line 292", "line 302", "line 312"]
+
+
+def test_items_in_short_are_the_items(save: SaveRows) -> None:
+    dataset = load_dataset(save({"output_a": "é"}, {"instruction": " "}, {"safety_preference": "A"}))
+    for item, short in zip(dataset, dataset.items_in_short(), strict=True):
+        texts = (short.id, short.instruction, short.output_a, short.output_b)
+        assert (*texts, short.gold) == (item.id, item.instruction, item.output_a, item.output_b, item.gold)
+        assert (short.lengths, short.group, short.content_hash) == (
+            item.lengths,
+            item.group,
+            item.content_hash,
+        )

@@ -19,6 +19,7 @@ from pyarrow import parquet
 from engine.core.errors import InputError
 from engine.core.formatting import listed, quoted
 from engine.data.delimited import QuotingError, Splitter
+from engine.data.json_records import JsonRecord, read_json_lines
 from engine.data.tables import SourceRow, SourceTable, open_table
 
 Save = Callable[[str, bytes], Path]
@@ -363,3 +364,29 @@ def test_a_column_name_of_any_kind_is_named_in_a_problem(save: Save) -> None:
     (problem,) = problems_in(save("x.tsv", f"{name}\tb\n".encode() + b"\x81\t\n"))
     assert problem.startswith("line 2, '\\x1b[31mxxx")
     assert len(problem) < 120
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (rb'{"a": "x", "a": "y"}', "line 1: an object names the key 'a' twice."),
+        (rb'{"a": "\"", "b": "", "a": "y"}', "line 1: an object names the key 'a' twice."),
+        (rb'{"a": "x\\", "a": "y"}', "line 1: an object names the key 'a' twice."),
+        (rb'{"a": "x\\\", \"a\": \"y"}', ""),
+        (rb'{"a": "x\u0022y\\"}', ""),
+        (rb'{"\"": "x"}', ""),
+        (b"{}", ""),
+    ],
+)
+def test_lines_of_texts_alone_are_read_as_json_reads_them(save: Save, line: bytes, problem: str) -> None:
+    table, rows = read(save("x.jsonl", line))
+    assert table.problems == ([problem] if problem else [])
+    assert [row.cells for row in rows] == ([] if problem else [json.loads(line)])
+
+
+@given(st.lists(st.dictionaries(CELLS, CELLS, max_size=3), min_size=1), st.integers(1, 40))
+def test_json_lines_are_the_same_in_blocks_of_any_length(records: list[dict[str, str]], size: int) -> None:
+    data = b"\xef\xbb\xbf" + "\n".join(map(json.dumps, records)).encode()
+    blocks = [data[at : at + size] for at in range(3, len(data), size)]
+    found = [record for record in read_json_lines([data[:3], *blocks], 3) if isinstance(record, JsonRecord)]
+    assert found == [*enumerate(records, start=1)]

@@ -18,13 +18,13 @@ from engine.metrics.accuracy import (
     accuracy,
     count_labels,
     count_run,
-    kappa,
     longer_response,
     mean_accuracy,
     measure_labels,
     most_frequent_label,
     run_accuracy,
 )
+from engine.metrics.beyond_chance import kappa
 from engine.metrics.evaluation import evaluate, evaluate_labels
 from engine.metrics.matching import match
 from engine.report.accuracy import accuracy_table
@@ -134,7 +134,7 @@ def test_macro_f1_is_that_of_scikit_learn(both: list[tuple[Preference | None, Pr
     occurring = {*predicted, *human} - {None}
     names = [[str(label) for label in labels] for labels in (human, predicted)]
     expected = f1_score(*names, labels=sorted(occurring), average="macro", zero_division=0.0)
-    assert measured(predicted, human).macro_f1 == pytest.approx(expected)
+    assert measured(predicted, human).macro_f1.value == pytest.approx(expected)
 
 
 def test_the_most_frequent_label_is_that_of_these_very_items() -> None:
@@ -210,9 +210,9 @@ def test_another_judges_mere_tie_is_right_of_any_tie_and_has_a_column_of_its_own
     assert score.confusion[GOOD] == (0, 0, 0, 0, 1, 0)
     assert score.confusion[A] == (1, 0, 0, 0, 1, 0)
     assert dict(score.predicted) == {TIE: 4, A: 1}
-    assert score.macro_f1 == pytest.approx((6 / 7 + 2 / 3) / 2)  # all ties are one
+    assert score.macro_f1.value == pytest.approx((6 / 7 + 2 / 3) / 2)  # all ties are one
     # By chance ties (4 of 5) meet ties (3 of 5), A (1 of 5) meets A (2 of 5): .56; 1 - .2 / .44.
-    assert score.kappa == pytest.approx(1 - 0.2 / 0.44)
+    assert score.kappa.value == pytest.approx(1 - 0.2 / 0.44)
 
 
 def test_trivial_judges_are_right_of_a_tie_as_any_judge_is() -> None:
@@ -234,7 +234,7 @@ def test_kappa_with_ties_is_the_weighted_one() -> None:
 def test_macro_f1_takes_all_ties_as_one_where_people_said_no_more() -> None:
     ties = measured([GOOD, BAD, A, B], [TIE, TIE, A, A])
     one_kind = measured([GOOD, GOOD, A, B], [GOOD, GOOD, A, A])
-    assert ties.macro_f1 == one_kind.macro_f1 == pytest.approx((1 + 2 / 3 + 0) / 3)
+    assert ties.macro_f1.value == one_kind.macro_f1.value == pytest.approx((1 + 2 / 3 + 0) / 3)
 
 
 # What labels say by themselves: how often each is given, flips, format mass.

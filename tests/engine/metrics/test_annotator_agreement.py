@@ -16,12 +16,11 @@ from bench.coverage.annotators import AnnotatorWorld, is_held
 from engine.annotations.records import new_override, new_review
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie, agree
 from engine.core.judgments import JudgmentKey
-from engine.core.numeric import IntArray
+from engine.core.numeric import BoolArray, IntArray
 from engine.core.tables import Sentences
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.metrics.annotator_agreement import (
-    _ALIKE,
     HUMAN,
     JUDGE,
     AgainstOthers,
@@ -29,13 +28,13 @@ from engine.metrics.annotator_agreement import (
     AnnotatorAgreement,
     Annotators,
     SharedLabels,
-    _alpha,
     against_others,
     agreement_of_annotators,
     alt_tests,
     annotator_agreement,
     rejected,
 )
+from engine.metrics.beyond_chance import ALIKE, MetLabels, alpha_of
 from engine.metrics.intervals import OverInstructions
 from engine.report.annotators import among_in_words, annotator_sections, stands_in_table
 from engine.results.run_results import RunResults, load_results
@@ -158,7 +157,13 @@ def test_alpha_is_that_of_the_paper() -> None:
         for label, unit in zip(labels, units, strict=True):
             counts[unit][int(label) - 1] += 1
     assert _alpha([row for row in counts if sum(row) > 1]) == pytest.approx(0.743, abs=0.0005)
-    assert [_alpha(each) for each in ([[2, 0], [0, 2]], [[1, 1]] * 2, [[2, 0]] * 2)] == [1.0, -0.5, None]
+    assert [_alpha(each) for each in ([[2, 0], [0, 2]], [[2, 0]] * 2)] == [1.0, None]
+    assert _alpha([[1, 1]] * 2) == pytest.approx(-0.5)
+
+
+def _alpha(counts: Sequence[Sequence[int]], alike: BoolArray | None = None) -> float | None:
+    same = np.eye(len(counts[0]), dtype=bool) if alike is None else alike
+    return MetLabels.among(counts, range(len(counts)), same).measured(alpha_of).value
 
 
 ITEMS = st.lists(st.integers(0, 3), min_size=2, max_size=5)
@@ -191,7 +196,7 @@ def test_annotators_of_a_dataset_are_held_against_each_other() -> None:
     assert (pair.one, pair.other, pair.items, pair.equal.value) == ("ann", "Ben", 3, 2 / 3)
     assert pair.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     share = "66.7 % (95 %: 9.4 to 99.2) of the items that both labelled"
-    alpha = f"(Krippendorff's alpha {found.among['safety'].alpha:.2f})"
+    alpha = f"(Krippendorff's alpha {found.among['safety'].alpha.value:.2f})"
     assert among_in_words(found) == [f"Safety: of 2 annotators, two give the same label to {share} {alpha}."]
     assert annotator_agreement(GOLD) is None
 
@@ -219,7 +224,7 @@ def test_alpha_does_not_tell_ties_apart_that_agree(items: list[list[HumanLabel]]
     as_one = [[Tie.TIE if agree(label, Tie.TIE) else label for label in labels] for labels in items]
     of_five = [[labels.count(label) for label in HUMAN_LABELS] for labels in as_one]
     of_three = [[row[0], row[1], row[4]] for row in of_five]
-    assert _alpha(of_five, _ALIKE) == _alpha(of_three)
+    assert _alpha(of_five, ALIKE) == pytest.approx(_alpha(of_three))
 
 
 # Leave-one-out agreement: each annotator, and the judge, against the others, against the majority of the

@@ -5,11 +5,13 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GroupKFold
 
 from engine.core.numeric import FloatArray
 from engine.metrics.intervals import (
     OverInstructions,
     cost_of_choosing,
+    group_numbers,
     grouped_folds,
     least_interval,
     share_interval,
@@ -151,6 +153,17 @@ def test_folds_keep_a_group_together_and_test_each_item_once() -> None:
     assert len(grouped_folds(["a", "b", "a"])) == 2
     with pytest.raises(ValueError, match="1 different instructions"):
         grouped_folds(["a", "a"])
+
+
+@pytest.mark.parametrize("groups", ["abacdbe", "ab" * 20, "aqbwcedrftgyhujikolp" * 3])
+def test_folds_are_those_of_scikit_learn(groups: str) -> None:
+    folds = grouped_folds(list(groups), folds=5)
+    theirs = GroupKFold(min(5, len(set(groups))), shuffle=True, random_state=0).split(
+        groups, groups=group_numbers(groups)
+    )
+    for (train, test), (their_train, their_test) in zip(folds, theirs, strict=True):
+        assert train.tolist() == their_train.tolist()
+        assert test.tolist() == their_test.tolist()
 
 
 @pytest.mark.parametrize("bound", [0.05, 0.2, 0.5])

@@ -24,7 +24,7 @@ from engine.ranking.bradley_terry import (
 )
 from engine.ranking.comparisons import PairComparisons
 from engine.report.rankings import BOTH_WAYS, side_by_side_json, side_by_side_section
-from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons, davidson_said
+from tests.engine.ranking.worlds import BAD, GOOD, A, B, comparisons, davidson_comparisons, davidson_said
 
 
 def found(of: PairComparisons, seed: int = 0, draws: int = 200) -> BradleyTerryScores:
@@ -45,7 +45,7 @@ def test_the_fit_is_the_largest_likelihood_with_ties() -> None:
     fit = fitted(tallies)
 
     def likelihood(at: np.ndarray) -> float:
-        half = (at[tallies.first] - at[tallies.second]) / 2
+        half = (at[tallies.met.first] - at[tallies.met.second]) / 2
         whole = np.log(np.exp(half) + np.exp(-half) + at[-1])
         won, tied, count = tallies.won[0], tallies.tied[0], tallies.comparisons[0]
         return float(np.sum((won - count / 2) * 2 * half + tied * np.log(at[-1]) - count * whole))
@@ -54,6 +54,28 @@ def test_the_fit_is_the_largest_likelihood_with_ties() -> None:
     for place in range(len(best)):
         for step in (-0.01, 0.01):
             assert likelihood(best + step * np.eye(len(best))[place]) < likelihood(best)
+
+
+@pytest.mark.parametrize("across", [0, 300])
+def test_where_each_met_few_the_fit_is_level_in_every_direction(across: int) -> None:
+    """Of a ring, whose equations are a narrow band, and of a net that is none."""
+    random = np.random.default_rng(3)
+    ring, nets = np.arange(90), random.integers(0, 90, (across, 2))
+    first, second = np.concatenate([ring, nets[:, 0]]), np.concatenate([np.roll(ring, 1), nets[:, 1]])
+    met = first != second
+    pairs = [(f"c{one}", f"c{other}") for one, other in zip(first[met], second[met], strict=True)]
+    labels = [A, B, GOOD, B, A, BAD]
+    of = comparisons([(*pair, label) for pair in pairs for label in (*labels, labels[len(pair[0]) % 6])])
+    tallies = tallies_of(of)
+    assert (tallies.met.band is None) is (across > 0)
+    fit = fitted(tallies)
+    score, nu = fit.bradley_terry[0], fit.tie[0]
+    half = (score[tallies.met.first] - score[tallies.met.second]) / 2
+    whole = np.exp(half) + np.exp(-half) + nu
+    lead = (np.exp(half) - np.exp(-half)) / whole / 2
+    missed = tallies.won[0] - tallies.comparisons[0] / 2 - tallies.comparisons[0] * lead
+    assert tallies.met.signs @ missed == pytest.approx(0, abs=1e-4)  # but for the penalty
+    assert np.sum(tallies.tied[0] - tallies.comparisons[0] * nu / whole) == pytest.approx(0, abs=1e-4)
 
 
 def test_a_candidate_that_won_all_is_finite_and_first() -> None:

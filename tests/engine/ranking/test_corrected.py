@@ -231,7 +231,7 @@ def test_a_hundred_labels_of_pandalm_hold_the_rates_of_all_and_are_narrower_with
     pandalm: dict[str, PairComparisons],
 ) -> None:
     annotators, judge = pandalm["people"], pandalm["judge_gpt_3_5"]
-    truth = {name: rate.rate.value for name, rate in win_rates(annotators).candidates.items()}
+    truth = {name: rate.rate.value for name, rate in followed(win_rates(annotators), id).candidates.items()}
     held, narrower, surer = [], [], []
     for seed in range(40):
         of = found(labelled_part(annotators, 100, seed), judge, draws=0)
@@ -246,7 +246,7 @@ def test_a_hundred_labels_of_pandalm_hold_the_rates_of_all_and_are_narrower_with
 
 def test_a_judge_that_misses_by_eight_points_is_corrected(pandalm: dict[str, PairComparisons]) -> None:
     annotators, judge = pandalm["people"], pandalm["judge_pandalm_7b"]
-    truth = win_rates(annotators).candidates["llama-7b"].rate.value
+    truth = followed(win_rates(annotators), id).candidates["llama-7b"].rate.value
     drawn = [found(labelled_part(annotators, 100, seed), judge, draws=0) for seed in range(40)]
     of = [one.candidates["llama-7b"] for one in drawn]
     assert of[0].judge == pytest.approx(truth - 0.08, abs=0.005)
@@ -285,7 +285,7 @@ def test_the_width_that_is_foretold_is_that_with_more_labels() -> None:
 @pytest.mark.slow
 def test_as_many_labels_as_are_said_find_the_difference_in_four_of_five_samples() -> None:
     annotators, judge = everything_drawn()
-    by_all = win_rates(annotators).candidates
+    by_all = followed(win_rates(annotators), id).candidates
     gap = by_all["c0"].rate.value - by_all["c1"].rate.value
     of = many(labelled_part(annotators, 400, 0), judge)
     design = Design(spread_of(of), next(iter(of.needed)) ** 2)

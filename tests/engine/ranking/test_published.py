@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from engine.core.events import followed
 from engine.metrics.intervals import group_numbers
 from engine.ranking.comparisons import PairComparisons, nothing_said
 from engine.ranking.length_control import length_control
@@ -48,7 +49,7 @@ def published(shared_data: Path) -> dict[str, dict[str, str]]:
 def test_win_rates_and_standard_errors_are_the_published_ones(
     alpaca: PairComparisons, shared_data: Path
 ) -> None:
-    rates = win_rates(alpaca).candidates
+    rates = followed(win_rates(alpaca), id).candidates
     known = published(shared_data)
     assert len(known) == 30
     for name, row in known.items():
@@ -67,12 +68,12 @@ def test_rates_at_equal_length_are_near_the_published_ones(
     known = {name: float(row["length_controlled_winrate"]) for name, row in published(shared_data).items()}
     ours = np.array([100 * found.rates[name].value for name in known])
     theirs = np.array(list(known.values()))
-    raw = np.array([100 * win_rates(alpaca).candidates[name].rate.value for name in known])
+    raw = np.array([100 * followed(win_rates(alpaca), id).candidates[name].rate.value for name in known])
     assert spearmanr(ours, theirs).statistic > 0.985
     assert abs(float(np.mean(ours - theirs))) < 1.0
     assert float(np.mean(np.abs(ours - theirs))) < 1.5 < float(np.mean(np.abs(raw - theirs)))
 
 
 def test_the_human_win_rates_of_pandalm(shared_data: Path) -> None:
-    rates = win_rates(pandalm_said(shared_data)["people"]).candidates
+    rates = followed(win_rates(pandalm_said(shared_data)["people"]), id).candidates
     assert {name: round(100 * rate.rate.value, 1) for name, rate in rates.items()} == PANDALM

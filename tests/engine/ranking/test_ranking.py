@@ -1,12 +1,13 @@
 """Contests, win rates and rankings: small ones that can be counted by hand, and what they cannot say."""
 
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError, SetupError
+from engine.core.errors import ColumnsError, DoubtfulCandidates, SetupError
 from engine.core.events import followed
 from engine.core.items import HUMAN_LABELS, Tie
 from engine.data.dataset import load_dataset
@@ -73,7 +74,7 @@ def test_candidates_are_mapped_and_follow_the_chosen_response(tmp_path: Path) ->
     text = "".join(["id\tinstruction\tchosen\trejected\tbest\tworst\n", *rows])
     same = {name: name for name in ("instruction", "chosen", "rejected")}
     columns = ColumnMap.of({**same, "candidate_a": "best", "candidate_b": "worst"})
-    rates = win_rates(found := opened(tmp_path, text, columns)).candidates
+    rates = followed(win_rates(found := opened(tmp_path, text, columns)), id).candidates
     assert len(set(found.first.tolist())) == 2
     assert rates["winner"].rate.value == 1.0
     alone = ColumnMap.of({**columns.source_of, "candidate_b": ""})
@@ -85,7 +86,7 @@ def test_win_rates_count_a_tie_half_and_name_its_kinds() -> None:
     of = comparisons(
         [("x", "y", A), ("y", "x", A), ("x", "y", GOOD), ("y", "x", BAD), ("x", "y", Tie.TIE), ("x", "z", B)]
     )
-    rates = win_rates(of)
+    rates = followed(win_rates(of), id)
     x = rates.candidates["x"]
     assert x.rate.value == pytest.approx((1 + 0 + 0.5 + 0.5 + 0.5 + 0) / 6)
     assert (x.good_ties, x.bad_ties, x.other_ties) == pytest.approx((1 / 6, 1 / 6, 1 / 6))
@@ -113,7 +114,7 @@ def test_a_candidate_of_which_nothing_was_said_is_left_out_and_parts_nobody() ->
 
 
 def test_what_one_wins_of_another_is_what_the_other_loses() -> None:
-    pairs = win_rates(davidson_comparisons([0.8, 0.0, -0.8], 90, seed=3)).pairs
+    pairs = followed(win_rates(davidson_comparisons([0.8, 0.0, -0.8], 90, seed=3)), id).pairs
     assert list(pairs) == sorted(pairs)
     for (one, other), met in pairs.items():
         turned = pairs[other, one]
@@ -137,6 +138,31 @@ def test_a_circle_of_wins_is_named(times: int, sure: bool) -> None:
     (said,) = [said for said in found.caveats if "cycle" in said]
     assert "x over y over z over x" in said
     assert ("no single order of the candidates is true" in said) is sure
+
+
+def test_cycles_are_those_of_all_triples_the_significant_ones_first() -> None:
+    rates = followed(win_rates(davidson_comparisons([0.0] * 9, 400, seed=2)), id)
+    beats = {pair for pair, met in rates.pairs.items() if met.rate.value > 0.5}
+    rings = {
+        (one, two, three)
+        for one, two, three in permutations(rates.candidates, 3)
+        if one == min((one, two, three), key=[*rates.candidates].index)
+        and {(one, two), (two, three), (three, one)} <= beats
+    }
+    assert set(rates.cycles) == rings
+    assert len(rates.cycles) == len(rings) > 3
+    assert set(rates.sure_cycles) <= rings
+
+
+def test_candidates_that_look_like_ids_are_asked_about_and_too_many_refused() -> None:
+    pairs = [(f"c{number}", f"c{(number + 1) % 30}", (A, B, GOOD)[number % 3]) for number in range(30)]
+    with pytest.raises(DoubtfulCandidates, match="30 different candidates are named in 30 items"):
+        ranked(comparisons(pairs))
+    assert len(followed(rank(comparisons(pairs), many_candidates=True), id).order) == 30
+    assert len(ranked(comparisons(pairs * 2)).order) == 30  # each in four
+    everybody = comparisons([(f"a{number}", f"b{number}", A) for number in range(1001)])
+    with pytest.raises(SetupError, match="at most 2,000 can be ranked"):
+        followed(rank(everybody, many_candidates=True), id)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +189,7 @@ def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -
     of = comparisons([("x", "y", label) for label in labels], lengths=lengths)
     found = length_control(of)
     assert found is not None
-    assert win_rates(of).candidates["x"].rate.value > 0.7
+    assert followed(win_rates(of), id).candidates["x"].rate.value > 0.7
     ends = found.rates["x"].ends
     assert ends is not None
     assert ends[0] < 0.5 < ends[1]

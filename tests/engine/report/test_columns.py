@@ -87,6 +87,8 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
     yield accuracy.accuracy_table, evaluated
     yield accuracy.label_table, evaluated
+    yield accuracy.beyond_chance_table, evaluated
+    yield accuracy.by_label_table, evaluated
     yield accuracy.given_table, evaluated
     yield evaluation.explanation_table, evaluated
     yield accuracy.confusion_table, evaluated.labels["safety"]
@@ -102,6 +104,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield comparison.agreement_table, compared
     yield (comparison.published_table,)
     yield run.distribution_table, count_run(results)
+    yield run.by_hand_table, replace(results, reviews=reviews())
     yield run.run_accuracy_table, run_accuracy(results, GOLD)
     yield run.changes_table, results, results
     yield run.unscored_table, results

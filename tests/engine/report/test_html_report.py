@@ -229,7 +229,7 @@ def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells
 def test_every_row_of_a_table_is_as_long_as_its_header(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, A, B, GOOD], "overall_quality": [B, A, BAD, A]}, {"safety": ["why"] * 4})
     page = page_of(run_of(tmp_path, gold, PROBABILITIES), safety=1)
-    assert len(page.tables) == 7
+    assert len(page.tables) == 9
     for table in page.tables:
         assert {len(row) for row in table} == {len(table[0])}
 
@@ -450,7 +450,7 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
     others = [row[:-1] for row in shown.table("the others' majority")]
     assert ["safety", "all, in turn", "2", "0", "0.0", "50.0"] in others
     assert ["safety", "Ada", "1", "0", "0.0", "0.0"] in others
-    assert ["Ada", "the judge", "safety", "1", "100.0", "-"] in shown.tables[4]
+    assert ["Ada", "the judge", "safety", "1", "100.0", "-"] in shown.tables[6]
     assert "x" * 21 not in shown.text
     assert not {tag for tag, _ in shown.elements} - PLAIN
 

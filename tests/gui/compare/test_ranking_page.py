@@ -237,6 +237,25 @@ def test_without_names_of_candidates_or_without_labels_it_says_what_to_do(
     assert wanted.args[0] is PageName.JUDGE
 
 
+def test_candidates_that_look_like_ids_are_ranked_once_the_user_says_that_they_are_models(
+    qtbot: QtBot, page: RankingPage, tmp_path: Path
+) -> None:
+    path = comparisons_file(tmp_path / "ids.jsonl", 15)
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    names = [{"candidate_a": f"a{row['id']}", "candidate_b": f"b{row['id']}"} for row in rows]
+    path.write_text(
+        "".join(f"{json.dumps(row | pair)}\n" for row, pair in zip(rows, names, strict=True)), "utf-8"
+    )
+    open_dataset(qtbot, page, path)
+    assert page.ranked is None
+    assert "30 different candidates are named in 15 items" in page._why.text()
+    assert "look like ids, not like names of models" in page._why.text()
+    assert page.columns_button.isVisible()
+    page.all_button.click()
+    ranked(qtbot, page)
+    assert len(order(page)) == 30
+
+
 def test_a_ranking_can_be_stopped_and_details_of_a_fault_copied_until_it_ranks_again(
     qtbot: QtBot,
     by_annotators: RankingPage,

@@ -22,6 +22,7 @@ from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE_ORDERS, UNCERTAINTY, Search
 from gui.widgets.theme import DARK, LIGHT, Colours
+from gui.workspace.state import ANSWERS
 from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import HOSTILE, Open, Page, judge_hostile_items, pick, wanted_elsewhere
 from tests.kept_trust import kept_trust_of
@@ -328,7 +329,10 @@ def test_a_search_tells_nothing_to_who_labels_blind(page: Page) -> None:
     assert search_for(page, "") != set()
     space.review_wanted.emit(key)
     page.override("A")
-    assert search_for(page, "quixotic") == {key.item_id}
+    assert search_for(page, "quixotic") == set()
+    page.workspace.state.set_text(ANSWERS, "on")  # to train annotators
+    page.listing(page.workspace.blind_changed.emit)
+    assert listed(page) == {key.item_id}
     page.listing(lambda: space.set_author("Ada"))
     assert search_for(page, "zebra") == {noted.item_id}  # her own
 

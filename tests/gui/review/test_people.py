@@ -323,7 +323,7 @@ def test_blind_nothing_is_told_before_the_own_label(page: Page) -> None:
     assert row is not None
     assert page.list.table.index(row, MARKS).data() == ""
     tip = page.list.table.index(row, LABELS).data(Qt.ItemDataRole.ToolTipRole)
-    assert tip.count("hidden until you have given your label") == 5
+    assert tip.count("hidden while you label blind") == 5
     page.qtbot.keyClick(page, Qt.Key.Key_Space)
     told = everything_said(page.desk)
     assert explanation not in told

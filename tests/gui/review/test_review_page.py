@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QKeySequence
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import ListOrder
+from engine.core.formatting import words
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import PREFERENCES, Preference
 from engine.core.rubric import ELOQUENT
@@ -136,7 +138,10 @@ def test_one_key_is_one_rendering_of_the_card(
             with qtbot.waitSignal(page.workspace.reviewed):
                 page.press(keys[1])
             qtbot.waitUntil(lambda: not threads.busy(ThreadName.MEASURE))  # the list has read the item again
-            assert [shown.hidden for shown in rendered] == [blind, False]
+            assert [(shown.hidden, shown.label is None) for shown in rendered] == [
+                (blind, blind),
+                (blind, False),
+            ]
 
 
 def test_d_marks_differences_then_shared_words_counted_as_qt_counts(page: Page) -> None:
@@ -335,22 +340,26 @@ def test_items_are_judged_again_by_keys_and_by_the_menu_which_says_how_many(
     page: Page, demo_gold: Path
 ) -> None:
     page.workspace.rubric.choose(shipped_rubrics()[1])
-    wanted_items, both = page.workspace.items_wanted, CTRL | SHIFT
+    wanted_items, both, alone = page.workspace.items_wanted, CTRL | SHIFT, QKeySequence("Ctrl+J")
     page.list.step(2)
     with page.signal(wanted_items) as wanted:
         page.qtbot.keyClick(page, Qt.Key.Key_J, CTRL)
     assert wanted.args == [demo_gold, (page.item,), None]
     assert page.workspace.rubric.rubric == ELOQUENT  # what the run was asked is asked again
-    assert entries(page) == ["Judge this item again…", "Judge the 30 listed items…", "Prompt… (P)"]
+    of_item = ["Skip (S)", "Note and tags… (N)", "Copy the id"]
+    of_judge = ["Judge this item again…", "Judge the 30 listed items…", "Prompt… (P)"]
+    found = entries(page)
+    assert found[4:] == [*of_item, *of_judge]
+    assert found[0] == f"Label A on {words(page.session.criterion)} (A)"
     page.list.filters.chips["differs_from_human"].click()
     page.until(lambda: page.list.shown < 30)
     listed = page.list.table.listing.items
     with page.signal(wanted_items) as wanted:
         page.qtbot.keyClick(page, Qt.Key.Key_J, both)
     assert wanted.args == [demo_gold, tuple(item.item_id for item in listed), None]
-    assert entries(page)[1].startswith(f"Judge the {page.list.shown} listed item")
+    assert entries(page)[-2].startswith(f"Judge the {page.list.shown} listed item")
     with page.signal(wanted_items) as wanted:
-        page.judge_again.menu.actions()[0].trigger()
+        next(each for each in page.judge_again.menu.actions() if each.shortcut() == alone).trigger()
     assert wanted.args[1] == (page.item,)
     page.list.filters.chips["overridden"].click()
     page.until(lambda: page.list.shown == 0)

@@ -39,6 +39,7 @@ class Window:
         self.author = "Ada"
         self.said: list[tuple[Annotation, tuple[str, ...]]] = []
         self.full = False
+        self.acts: list[tuple[int, str, datetime]] = []
 
     def steps(self, item: JudgedItem) -> list[AnnotatorStep]:
         return self.results.steps(item, self.author)
@@ -155,7 +156,15 @@ def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSess
     assert shown(session).label is None
     assert session.begin_writing() is None
     agreed = session.change(KEY, A)
-    assert agreed.say == new_review("1", "Ada", confirmed={"safety": A}, blind=True)
+    assert agreed == Change(
+        new_review("1", "Ada", confirmed={"safety": A}, blind=True)
+    )  # no word of the judge
+    assert session.change(KEY, A).note == "Your label is A already."
+    window.store(session.change(KEY, B))
+    seen = shown(session)
+    assert (seen.hidden, seen.label, seen.history, seen.human) == (True, B, (), None)
+    assert session._blind.row(review(window.results).rows[0]).preference is B
+    session._blind.answers = True
     assert not shown(session).hidden
     assert session._blind.shows(KEY)
     assert not session._blind.shows(JudgmentKey("1", "relevance"))

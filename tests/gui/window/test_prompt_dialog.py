@@ -142,12 +142,12 @@ def test_blind_the_model_is_not_asked(qtbot: QtBot, workspace: Workspace, setup:
     labelled = {"safety"}
     dialog = opened(qtbot, workspace, Subject(ITEM, setup), "relevance", may_see=labelled.__contains__)
     assert not dialog.ask.isEnabled()
-    assert "Hidden until" in dialog.mass.text()
+    assert "Hidden while" in dialog.mass.text()
     dialog._choose_criterion(3)
     ask_there(qtbot, dialog)
     dialog._choose_criterion(0)
     assert dialog.answer_view.isHidden()
-    assert "Hidden until" in text_of(dialog)
+    assert "Hidden while" in text_of(dialog)
     assert "format mass" not in text_of(dialog)
 
 
