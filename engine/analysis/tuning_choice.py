@@ -111,6 +111,8 @@ class PartOfItems:
     width: float | None = None
     leaves_out = False
     is_tuning = True
+    questions: Sequence[object] = ()
+    open: Sequence[object] = ()
 
     def __init__(self, ids: Collection[str], seed: int, criterion: str, seconds: float) -> None:
         """`seconds`: from now on."""

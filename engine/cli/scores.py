@@ -23,6 +23,7 @@ from engine.report.accuracy import confusion_section
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
 from engine.report.slices import (
     compared_slice_table,
+    compared_slices_in_short,
     compared_slices_in_words,
     compared_win_table,
     slice_sections,
@@ -132,6 +133,7 @@ def _compare(options: argparse.Namespace) -> int:
     sections = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
     parts: list[Part] = []
     for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
+        parts.append(Sentences([compared_slices_in_short(matched, of_each)]))
         parts.append(compared_slice_table(matched, of_each))
         if sentences := compared_slices_in_words(matched, of_each):
             parts.append(Sentences(sentences))

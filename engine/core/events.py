@@ -164,7 +164,8 @@ class RunEnded:
     items: int
     judged: int
     stopped: bool  # before all items were judged, or all that its question needed
-    clear: bool = False  # all that was asked is answered; else no item is left that would answer more
+    open: int = 0  # how many answers, of those `asked` for, the items that are judged do not give
+    asked: int = 0
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,10 @@ class QuestionPlan(Protocol):
     def is_tuning(self) -> bool: ...  # it is about the best settings: the run reports nothing of it
     @property
     def is_answered(self) -> bool: ...
+    @property
+    def questions(self) -> Sequence[object]: ...
+    @property
+    def open(self) -> Sequence[object]: ...  # of these
     def wants(self, item_id: str) -> bool: ...  # an item could answer what is open
     def add(self, labels: Mapping[str, HumanLabel | None]) -> Sequence[str]:
         """What was said of items, None where nothing could be; what is clear now, in words."""
@@ -68,6 +72,11 @@ class Asking:
     @property
     def is_answered(self) -> bool:
         return self._question_plan is not None and self._question_plan.is_answered
+
+    @property
+    def open_of_all(self) -> tuple[int, int]:
+        plan = self._question_plan
+        return (0, 0) if plan is None else (len(plan.open), len(plan.questions))
 
     def wants(self, item_ids: Iterable[str]) -> bool:
         return self._question_plan is None or any(map(self._question_plan.wants, item_ids))

@@ -186,7 +186,7 @@ def run_judging(
         except events.Cancelled:
             stopped = True
         count = len(store.positions(run.id))
-        yield events.RunEnded(run.id, len(plan.dataset), count, stopped, asking.is_answered)
+        yield events.RunEnded(run.id, len(plan.dataset), count, stopped, *asking.open_of_all)
 
 
 def make_item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:

@@ -46,6 +46,7 @@ def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS) -> list[Fold]:
 FEW = 10
 """With fewer instructions than this, nothing is called better than anything else."""
 
+SIGNIFICANT = 0.05  # of a p-value, below this
 _TAIL = 0.025
 _FOUND = 0.8
 _ONE = "all"
@@ -166,13 +167,13 @@ class OverInstructions:
     def _freedom(self) -> float:
         return max(self._whole - 1, 1.0)
 
-    def share_interval(self) -> Interval:
+    def share_interval(self, tests: int = 1) -> Interval:
         """Of a mean of values from 0 to 1: Clopper and Pearson's interval of as many independent values as
         these are worth, with Student's t over instructions (Korn and Graubard, Confidence Intervals for
         Proportions with Small Expected Number of Positive Counts Estimated From Survey Data, 1998). Simulated
-        coverage: `bench/coverage/intervals.py`.
+        coverage: `bench/coverage/intervals.py`. Wider for one of so many `tests` (Bonferroni).
         """
-        return Interval(*clopper_pearson(self.mean, self.worth_of_share, _TAIL))
+        return Interval(*clopper_pearson(self.mean, self.worth_of_share, _TAIL / tests))
 
     @property
     def worth_of_share(self) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.formatting import AC1, BETTER, KAPPA, MACRO_F1, percent, words
+from engine.core.formatting import AC1, BETTER, KAPPA, MACRO_F1, counted, percent, words
 from engine.core.items import HumanLabel, Tie, agree, labels_beside
 from engine.core.tables import Column, Estimate, Kind, Picture, Row, Section, Table
 from engine.metrics.accuracy import Baselines, LabelMeasures
@@ -251,7 +251,7 @@ def confusion_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figu
     """A matrix for each criterion: human labels down, the judge's across, with the number of items."""
     measures = list(evaluation.labels.values())
     draw = partial(_draw_confusion, any(measure.unscored for measure in measures))
-    title = "Human labels (rows) and the judge's (columns): number of items, shaded by share of the row"
+    title = "Human labels (rows) and the judge's (columns): number of labels, shaded by share of the row"
     names = ("judge's label", "human label")
     return drawing.draw_panels(measures, draw, 2.55, names, f"{title}\n{_against(evaluation)}", dark=dark)
 
@@ -292,7 +292,7 @@ def label_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figure:
     measures = list(evaluation.labels.values())
     draw = partial(_draw_labels, any(measure.unscored for measure in measures))
     title = f"How often each label was given\n{_against(evaluation)}"
-    return drawing.draw_panels(measures, draw, 2.1, ("", "items"), title, dark=dark, legend_columns=2)
+    return drawing.draw_panels(measures, draw, 2.1, ("", "labels"), title, dark=dark, legend_columns=2)
 
 
 def _draw_labels(unscored: bool, axes: drawing.Axes, measures: LabelMeasures, theme: drawing.Theme) -> None:
@@ -318,7 +318,8 @@ def _draw_labels(unscored: bool, axes: drawing.Axes, measures: LabelMeasures, th
 def _against(evaluation: Evaluation) -> str:
     matched = evaluation.matched
     held = f"{drawing.drawable(evaluation.name)} against {drawing.drawable(matched.dataset.name)}"
-    return f"{held}, {matched.items_in_words}"
+    labels = sum(measure.items for measure in evaluation.labels.values())
+    return f"{held}, {counted(labels, 'label', 'labels')} on {matched.items_in_words}"
 
 
 _HUMAN = Column("human", "human label", Kind.NAME, "The label that annotators gave.")

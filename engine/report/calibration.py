@@ -111,7 +111,23 @@ _PARTS = (
 
 
 def calibration_sections(made: CalibratedRun) -> list[Section]:
-    return [quality_section(made), *sources_section(made), parameter_section(made)]
+    return [in_short_section(made), quality_section(made), *sources_section(made), parameter_section(made)]
+
+
+def in_short_section(made: CalibratedRun) -> Section:
+    """Whether to use it, in a sentence."""
+    found = mean_accuracies(made.reports.values())
+    shares = f"{percent(found['after'].value)} with it, {percent(found['before'].value)} without"
+    ends, most = found["more"].ends, max(report.instructions for report in made.reports.values())
+    if ends is None or most < FEW or ends[0] <= 0 <= ends[1]:
+        said = (
+            f"It is not shown to give more correct labels ({shares}; the difference may be chance): label"
+            " more items and calibrate again, or keep the labels as they are."
+        )
+    else:
+        said = "Use it: it gives more correct labels" if ends[0] > 0 else "Do not use it: it gives fewer"
+        said += f" on other items of this kind ({shares})."
+    return Section("in_short", "In short", [Sentences([said])])
 
 
 def calibration_warnings(made: CalibratedRun) -> Iterator[str]:

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from engine.core.formatting import best_of, counted, number, words
+from engine.core.formatting import best_of, counted, listed, number, words
 from engine.core.items import digest
 from engine.core.tables import Column, Estimate, Kind, Ranked, Row, Section, Sentences, Sheet, Table
 from engine.metrics.comparison import Comparison, about_the_task
 from engine.metrics.evaluation import Evaluation, SlicedMeasures, mean_of, official_json
+from engine.metrics.intervals import SIGNIFICANT
 from engine.metrics.matching import Matched
 from engine.ranking.weighted_scoring import SlicedWeightedScoring
 from engine.report.accuracy import BASELINE
@@ -114,6 +115,7 @@ _PUBLISHED = (
 
 def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Sheet:
     first = matched[0]
+    described = [f"{one.system.name}: {one.system.description}" for one in matched]
     chosen = best_of("systems", comparison.choice)
     published = Section(
         "published",
@@ -122,9 +124,7 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
         f"In percent, for reference only: measured on {MEASURED_ON}, not ranked.",
     )
     sections = (
-        Section(
-            "systems", "", [Sentences([f"{one.system.name}: {one.system.description}" for one in matched])]
-        ),
+        Section("systems", "", [Sentences([_in_short(comparison)]), Sentences(described)]),
         Section(
             "measures",
             _on_items(comparison, first),
@@ -144,6 +144,36 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
         *([published] if of_the_task(matched) else ()),
     )
     return Sheet("Comparison", sections)
+
+
+def _in_short(comparison: Comparison) -> str:
+    """Which system to use, if any, by the mean accuracy over the criteria."""
+    accuracies = [each.values for each in comparison.measures if each.name == "accuracy"]
+    means = {
+        name: mean_of(values) or 0.0
+        for name, values in zip(comparison.systems, zip(*accuracies, strict=True), strict=True)
+    }
+    best = max(means, key=means.__getitem__)
+    baseline = 100 * (mean_of([share for _, share in comparison.baseline.values()]) or 0.0)
+    if means[best] <= baseline:
+        return (
+            f"Use none of these yet: {best} has the highest accuracy, {number(means[best])} %, and baselines"
+            f" that read nothing reach {number(baseline)} %."
+        )
+    whole = None if len(accuracies) > 1 else comparison.agreements[0].criterion
+    rivals = [
+        pair.other if pair.one == best else pair.one
+        for pair in comparison.agreements
+        if pair.criterion == whole and best in (pair.one, pair.other)
+        if pair.corrected is None or pair.corrected >= SIGNIFICANT
+    ]
+    if rivals:
+        return (
+            f"{best} has the highest accuracy, {number(means[best])} %, but {listed(rivals)} may be as good:"
+            " label more items to find out, or choose by speed."
+        )
+    others = ", ".join(f"{name} {number(mean)} %" for name, mean in means.items() if name != best)
+    return f"Use {best}: its accuracy, {number(means[best])} %, is significantly higher ({others})."
 
 
 def of_the_task(matched: Sequence[Matched]) -> bool:

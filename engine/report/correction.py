@@ -73,13 +73,30 @@ _LOOKING = (
 )
 
 
-def correction_sections(found: RankedByLabels, word: HintText = str) -> list[Section]:
-    """What labels make of the judge's predictions, or why they cannot; `word`: words a hint."""
-    sections = []
+def corrected_in_short(found: RankedByLabels, word: HintText = str) -> Sentences | None:
+    """Who is best by human labels and the judge together, or why labels correct nothing; `word`: words a
+    hint. None without labels, or where all have one.
+    """
     if found.refused is not None:
         said = [f"Not corrected. {found.refused.problem}", word(found.refused.hint)]
-        sections.append(Section("corrected", "Corrected by human labels", [Sentences(said, Tone.CAVEAT)]))
-    elif found.correction is not None:
+        return Sentences(said, Tone.CAVEAT)
+    if (correction := found.correction) is None:
+        return None
+    by = f"Corrected by {counted(correction.labelled, 'human label', 'human labels')}"
+    if correction.bradley_terry is None:
+        return Sentences([f"{by}, no candidate is shown to be the best: label more items at random."])
+    best, rivals = short_name(correction.bradley_terry.order[0]), correction.bradley_terry.rivals
+    if rivals:
+        as_good = listed(rivals, shown=short_name)
+        more = "label more items at random to find out"
+        return Sentences([f"{by}, {best} ranks first, but {as_good} may be as good: {more}."])
+    return Sentences([f"{by}, {best} is significantly the best."])
+
+
+def correction_sections(found: RankedByLabels) -> list[Section]:
+    """What labels make of the judge's predictions."""
+    sections = []
+    if found.correction is not None:
         sections.append(_corrected(found, found.correction))
     elif found.part is not None:
         everything = "All items have a human label, so there is nothing to correct. Rank by these labels."
@@ -135,13 +152,6 @@ def _what_it_adds(correction: Correction) -> Iterator[str]:
             f"Bradley-Terry scores are not corrected: {correction.missing:,} of the"
             f" {correction.labelled + correction.missing:,} items of the random part have no label, and"
             " their effect on the scores is not known. Label them to correct the scores."
-        )
-    if correction.bradley_terry is not None:
-        best, rivals = short_name(correction.bradley_terry.order[0]), correction.bradley_terry.rivals
-        yield (
-            f"Corrected, {best} ranks first, but not significantly above {listed(rivals, shown=short_name)}."
-            if rivals
-            else f"Corrected, {best} is significantly the best."
         )
     yield from ties_caveat(correction.bradley_terry)
 

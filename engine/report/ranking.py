@@ -30,7 +30,7 @@ from engine.ranking.ranking import Ranking, ranking_json
 from engine.ranking.stopping import UntilSignificant
 from engine.report import drawing
 from engine.report.columns import CANDIDATE
-from engine.report.correction import HintText, corrected_candidates, correction_sections
+from engine.report.correction import HintText, corrected_candidates, corrected_in_short, correction_sections
 from engine.report.stopping import until_section
 
 _WIN_RATE = Column("win_rate", "win rate (%)", Kind.ESTIMATE).means(
@@ -88,15 +88,15 @@ def ranking_sheet(
     """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by annotators.
     `until`: what a run was to answer before it stopped; `remark`: what its stopping does to other numbers.
     """
-    is_corrected = corrected is not None and corrected.correction is not None
+    by_labels = None if corrected is None else corrected_in_short(corrected, word)
     caveats = [*([remark] if remark else ()), *ranking.caveats]
-    sections = [_in_short(ranking, caveats, is_corrected)]
+    sections = [_in_short(ranking, caveats, by_labels)]
     sections += [until_section(until)] if until is not None else []
     sections += [_candidates(ranking), _pairs(ranking)]
     if ranking.lengths is not None:
         sections.append(_lengths(ranking, ranking.lengths))
     if corrected is not None:
-        sections += correction_sections(corrected, word)
+        sections += correction_sections(corrected)
     return Sheet(f"{begun(title)}: {in_words(ranking.comparisons)}", sections)
 
 
@@ -105,13 +105,12 @@ def begun(title: str) -> str:
     return capitalised(title) if _A_RUN.match(title) else title
 
 
-def _in_short(ranking: Ranking, caveats: Sequence[str], is_corrected: bool) -> Section:
+def _in_short(ranking: Ranking, caveats: Sequence[str], by_labels: Sentences | None) -> Section:
     said = list(_verdict(ranking))
-    if is_corrected:
-        said.append(
-            "These numbers are uncorrected; the correction by human labels of a random part is below."
-        )
-    parts = [*([Sentences(caveats, Tone.CAVEAT)] if caveats else ()), Sentences(said)]
+    if by_labels is not None and by_labels.tone is not Tone.CAVEAT:
+        said[0] = f"By the judge only, uncorrected: {said[0]}"
+    first = [by_labels] if by_labels is not None else []
+    parts = [*first, *([Sentences(caveats, Tone.CAVEAT)] if caveats else ()), Sentences(said)]
     return Section("in_short", "In short", parts)
 
 

@@ -1,12 +1,13 @@
 """Measures slice by slice, and what is to be said of many slices."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from engine.core.formatting import SLICES_NOTE, best_of, clipped, visible, words
+from engine.core.formatting import SLICES_NOTE, best_of, clipped, counted, listed, percent, visible, words
 from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
 from engine.metrics.evaluation import SlicedMeasures, SliceMeasures, lead
-from engine.metrics.intervals import FEW, cost_of_choosing
+from engine.metrics.intervals import FEW, SIGNIFICANT, cost_of_choosing
 from engine.metrics.matching import Matched
 from engine.ranking.weighted_judge import WINNERS
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, SliceScoring
@@ -48,11 +49,53 @@ def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
         whole, by_criterion = slice_table(measured), criterion_slice_table(measured)
         tables = [whole, by_criterion] if len(by_criterion.columns) > 1 else [whole]
         said = slices_in_words(measured)
-        parts: list[Part] = [*tables, *([Sentences(said)] if said else ())]
+        parts: list[Part] = [
+            Sentences([slices_in_short(measured)]),
+            *tables,
+            *([Sentences(said)] if said else ()),
+        ]
         title = f"By {measured.division.words}"
         note = _SLICES_NOTE if measured is found[-1] else ""
         sections.append(Section(f"slices by {measured.division.words}", title, parts, note))
     return sections
+
+
+def slices_in_short(measured: SlicedMeasures) -> str:
+    """Whether the judge is worse on a slice than on another, and what to do then."""
+    if not any(found.measures for found in measured.slices):
+        return "Without human labels the slices show what the judge does, not how often it is right."
+    known = [(found.over, _name(found)) for found in measured.slices if found.over and not found.few]
+    if len(known) < 2:
+        return f"To compare slices, label items of {FEW} instructions or more on two of them."
+    (worst, of_worst), (best, of_best) = (choose(known, key=lambda one: one[0].mean) for choose in (min, max))
+    # By Bonferroni: each of as many slices is tested.
+    if worst.share_interval(len(known)).high >= best.share_interval(len(known)).low:
+        return f"No slice stands out: differences between these {len(known)} may be chance. Go by all items."
+    return (
+        f"Read the items of “{of_worst}” first: the judge is right on {percent(worst.mean)} of their labels,"
+        f" on “{of_best}” on {percent(best.mean)}, which is more than chance."
+    )
+
+
+def compared_slices_in_short(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> str:
+    """Which of two systems is better on which slice; of more, which one is on most."""
+    names = [one.system.name for one in matched]
+    enough = [place for place, found in enumerate(measured[0].slices) if found.labelled and not found.few]
+    if len(names) > 2:
+        rows = ([of_system.slices[place].accuracy or 0.0 for of_system in measured] for place in enough)
+        best = Counter(names[row.index(max(row))] for row in rows)
+        counts = ", ".join(f"{name} on {count:,}" for name, count in best.most_common())
+        return f"The highest accuracy on {counted(len(enough), 'slice', 'slices')}: {counts or 'nobody'}."
+    leads = [
+        (known.over, _name(found))
+        for found in (measured[0].slices[place] for place in enough)
+        if (known := lead(matched[0], matched[1], found.part)) and known.over
+    ]
+    clear = [(over.mean > 0, name) for over, name in leads if over.p_value * len(leads) < SIGNIFICANT]
+    ahead = [[name for is_first, name in clear if is_first is first] for first in (True, False)]
+    named = [listed(on, shown=lambda name: f"“{name}”") for on in ahead]
+    said = [f"{who} is better on {on}" for who, on in zip(names, named, strict=True) if on]
+    return f"{'; '.join(said) or 'On no slice is either significantly better: choose by all items'}."
 
 
 def slices_in_words(measured: SlicedMeasures) -> list[str]:

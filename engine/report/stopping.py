@@ -46,9 +46,10 @@ def _verdict(until: UntilSignificant) -> Iterator[str]:
     if not is_open:
         yield f"{resolved}." if until.is_exhausted else f"{resolved}: the run stopped there."
     else:
-        yield f"{resolved}."
         most = max(until.more(question) for question in is_open)
         left = max(until.left(question) for question in is_open)
+        why = "items of these are left: resume the run" if left else "no item of these is left"
+        yield f"{resolved}, {len(is_open):,} open: {why}."
         if math.isinf(most):
             yield (
                 "For some of the rest the number of instructions cannot be estimated: neither side is ahead."

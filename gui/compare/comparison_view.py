@@ -15,13 +15,13 @@ from engine.core.tables import Section, Sentences, Table
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
 from gui.widgets import labels
 from gui.widgets.actions import add_key, timer
-from gui.widgets.fields import ComboBox
+from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.text_views import SectionView
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableModel
 from gui.widgets.views import FillingView, dressed, measure_view, table_view
-from gui.workspace.file_jobs import compare_slices
+from gui.workspace.file_jobs import column_title, compare_slices, titled
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import EngineThreads, ThreadName
@@ -29,6 +29,7 @@ from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.metrics.comparison import Difference
+    from engine.metrics.matching import System
     from gui.compare.compare_jobs import Compared
 
 _BEFORE = ("Item", "Criterion", "Human label")
@@ -48,7 +49,8 @@ class DifferenceTableModel(HeadedModel):
     def show_differences(self, compared: "Compared", places: Sequence[int]) -> None:
         with self._changing():
             self._compared, self._shown = compared, places
-            titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
+            systems = (column_title(one.matched.system) for one in compared.evaluations)
+            titles = (*_BEFORE, *systems, *_AFTER)
             self._heads = [Head(title, title) for title in titles]  # of long ones, the tool tip has the whole
 
     def difference(self, row: int) -> "Difference":
@@ -246,7 +248,7 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.differences = DifferenceList(workspace.threads)
         title, table = OneLine(role="heading"), TableModel(self)
         self.slices = SlicesPanel(workspace, _SLICES, title=title, head=title, table=table, framed=_part)
-        self.systems, self.notes = plain_label(), plain_label(role="warning")
+        self.in_short, self.systems, self.notes = plain_label(), labels.hint(""), plain_label(role="warning")
         self._views = [measure_view(self._tables[key], called) for key, called in _MEASURES.items()]
         self.agreement_view = table_view(self.agreement, "Agreement of each two systems")
         self.agreement_view.activated.connect(self._list_pair)
@@ -255,14 +257,14 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.slices.choice.changed.connect(self._measure_slices)
         self.rankings = SectionView()
         self._compared: Compared | None = None
+        self._fold = Fold("", self.notes)
         whole = QtWidgets.QHeaderView.ResizeMode.ResizeToContents
         self.agreement_view.horizontalHeader().setSectionResizeMode(whole)
         self.addTab(self._measure_tab(), "Measures")
         agreement = (self._notes["agreement"], (self.agreement_view, labels.STRETCH))
         self.addTab(labels.as_column(*agreement, margins=(0, 8, 0, 0)), "Agreement")
         self.addTab(self.differences, "Differences")
-        self._slices_tab = self.addTab(labels.scrolling(self.slices, "By slice"), "By slice")
-        self.slices.divided.connect(lambda: self.setCurrentIndex(self._slices_tab))
+        self.addTab(labels.scrolling(self.slices, "By slice"), "By slice")
         rankings = labels.scrolling(_part(self.rankings, labels.STRETCH), "Rankings")
         self._rankings_tab = self.addTab(rankings, "Rankings")
         self.setTabVisible(self._rankings_tab, False)
@@ -270,32 +272,36 @@ class ComparisonView(QtWidgets.QTabWidget):
 
     def show_comparison(self, compared: "Compared") -> None:
         before, self._compared = self._compared, compared
-        labels.show_text(self.notes, "\n".join(compared.notes))
+        self.notes.setText("\n".join(compared.notes))
+        self._fold.set_title(counted(len(compared.notes), "warning", "warnings"))
+        self._fold.setVisible(bool(compared.notes))
         for section in compared.sheet.sections:
-            self._show_section(section)
+            self._show_section(section, [one.matched.system for one in compared.evaluations])
         there = any(section.key == "published" for section in compared.sheet.sections)
         for widget in (self._titles["published"], self._notes["published"], self._views[-1]):
             widget.setVisible(there)
         self.setTabVisible(self._rankings_tab, compared.beside is not None)
         if compared.beside is not None:
             self.rankings.show_section(compared.beside.section)
+        self._scroll.verticalScrollBar().setValue(0)
         self.differences.show_comparison(compared)
         self.slices.choice.show_dataset(compared.dataset)
         if before is None or before.whole is not compared.whole:
             self._measure_slices()
         self.setTabText(self.indexOf(self.differences), f"Differences ({len(compared.differences):,})")
 
-    def _show_section(self, section: Section) -> None:
+    def _show_section(self, section: Section, systems: "Sequence[System]") -> None:
         for part in section.parts:
             if isinstance(part, Table):
-                self._tables[section.key].show_table(part)
+                self._tables[section.key].show_table(titled(part, systems))
         said = [text for part in section.parts if isinstance(part, Sentences) for text in part.texts]
         if section.key in self._tables:
             self._titles[section.key].setText(section.title)
             noted = filter(None, (section.note, _MORE.get(section.key, ""), *said))
             self._notes[section.key].setText(visible(" ".join(noted)))
         else:
-            self.systems.setText(visible("\n".join(said)))
+            self.in_short.setText(visible(said[0]))
+            self.systems.setText(visible("\n".join(said[1:])))
 
     def restyle(self) -> None:
         for view in (*self._views, self.agreement_view):
@@ -330,13 +336,15 @@ class ComparisonView(QtWidgets.QTabWidget):
     def _measure_tab(self) -> QtWidgets.QWidget:
         content = QtWidgets.QWidget()
         content.setProperty("role", "content")
-        layout = labels.in_column(self.systems, self.notes, on=content, margins=(0, 8, 8, 0))
+        above = (self.in_short, self.systems, self._fold)
+        layout = labels.in_column(*above, on=content, margins=(0, 8, 8, 0))
         for key, view in zip(_MEASURES, self._views, strict=True):
             layout.addSpacing(12)
             for widget in (self._titles[key], self._notes[key], view):
                 layout.addWidget(widget)
         layout.addStretch(1)
-        return labels.scrolling(content, "Measures")
+        self._scroll = labels.scrolling(content, "Measures")
+        return self._scroll
 
 
 def _part(*parts: labels.Part) -> QtWidgets.QWidget:

@@ -204,10 +204,10 @@ class RunControl(QObject):
         self._workspace.tell_judging(UnderWay(far.run_id, far.judged, far.items) if far else None)
 
     def _tell_ended(self, progress: events.RunProgress, how: events.RunEnded | EngineError | None) -> None:
-        finished = isinstance(how, events.RunEnded) and not how.stopped
+        ended = how if isinstance(how, events.RunEnded) and not how.stopped else None
         so_far = f"{progress.judged:,} of {progress.items:,} items"
-        words = f"{'is resolved' if finished else 'has ended'} after {so_far}"
-        if finished and progress.judged == progress.items:
+        words = f"{'is resolved' if ended and not ended.open else 'has ended'} after {so_far}"
+        if ended and progress.judged == progress.items:
             words = "has finished"
         if progress.judged:
             self._workspace.tell_ended(progress.run_id, words, self.health or NOT_LOOKED_AT)

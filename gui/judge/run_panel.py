@@ -218,7 +218,6 @@ def _why(event: _Row, place: int) -> str:
 _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Judged before")
 _COLUMNS = 3
 _FEWEST_ROWS = 4
-_ID = 10  # characters of an id that are seen
 _CLEAR_SHOWN = 4  # of what is clear, the latest
 _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 
@@ -382,14 +381,8 @@ class RunPanel(QWidget):
         self.view.setIconSize(QSize(font.height(), font.height()))
         # No column narrower than its title and its texts; an id may be long and is cut.
         label = font.horizontalAdvance("both good") + font.height() + 12
-        ids, least = _ID * font.averageCharWidth(), {}
-        for column in range(self.table.columnCount()):
-            wanted = self.view.title_width(column)
-            if self.table.is_label(column):
-                least[column] = max(wanted, label)
-            else:
-                self.view.setColumnWidth(column, wanted if column else max(wanted, ids))
-        self.view.fill(least)
+        least = {column: self.view.title_width(column) for column in range(self.table.columnCount())}
+        self.view.fill({each: max(width, label * self.table.is_label(each)) for each, width in least.items()})
 
     def _figures_grid(self) -> QWidget:
         self._figures: dict[str, QLabel] = {}
@@ -434,12 +427,15 @@ def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) ->
         return f"The run could not continue: {problem} {kept} and saved." if kept else problem
     if how is None or progress is None:
         return "The run was stopped before it began."
+    left = f"{how.open:,} of {counted(how.asked, 'answer is', 'answers are')} open" if how.open else ""
     if how.stopped:
-        return f"Run {how.run_id} was stopped: {kept} and saved. Resume continues from there."
+        saved = f"{kept} and saved{f'; {left}' if left else ''}"
+        return f"Run {how.run_id} was stopped: {saved}. Resume continues from there."
     judgments = counted(progress.unscored, "judgment", "judgments")
     unscored = f", {judgments} unscored" if progress.unscored else ""
     if progress.judged < progress.items:
-        why = "everything is resolved" if how.clear else "no remaining item could resolve more"
+        why = f"{left}, and no remaining item could resolve more" if left else "everything is resolved"
         seen = f"Run {how.run_id} stopped early: {why}: {kept}{unscored}"
         return f"{seen}, in {clock(progress.elapsed)}. Run it to the end to judge the rest."
-    return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}."
+    why = f" {left}: no item is left that could resolve more." if left else ""
+    return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}.{why}"

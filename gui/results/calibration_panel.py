@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QCheckBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from engine.core.formatting import visible
 from gui.results import fit_jobs
@@ -103,12 +103,6 @@ class LearningPanel(QWidget):
         self.button.setEnabled(possible and not self._learning.busy)
 
 
-_CALIBRATION_PANEL_WHAT = (
-    "A model prefers some labels: it may hardly ever give “both good”, for instance. Calibration fits a scale"
-    " and four biases for each criterion to human labels, and decides the stored raw predictions again,"
-    " without the model. If a run has several elicitation methods, judges or criteria, it also fits"
-    " their weights."
-)
 _PLACES_MATTER = (
     "Tick this only if it means something which response is A, for instance if A is always the new"
     " model's. Otherwise A and B are treated alike, and no label depends on the position of a response."
@@ -126,6 +120,15 @@ _SUBMITTED = (
 _PROPOSED = "Proposed, {}. Nothing has changed yet: press “Apply to {run}” to use it."
 _APPLIED = "Applied, {}: {run} uses it now."
 _KIND = "Calibrations (*.json)"
+
+
+def show_proposal(line: QLabel, button: QPushButton, source: str, run: str, applied: bool) -> None:
+    """Say what is proposed for a run; the button that applies it names the run, and goes once it is done."""
+    line.setText(visible((_APPLIED if applied else _PROPOSED).format(source, run=run)))
+    labels.set_role(line, "good" if applied else "warning")
+    button.setText(f"Appl&y to {run}")
+    labels.name(button, f"Apply what is proposed to {run}")
+    button.setVisible(not applied)
 
 
 class CalibrationPanel(QWidget):
@@ -245,14 +248,10 @@ class CalibrationPanel(QWidget):
         self._proposed.setVisible(proposal is not None)
         if proposal is None:
             return
-        applied = self._is_applied
         run = self._results.run.in_short if self._results else "the run"
-        said = (_APPLIED if applied else _PROPOSED).format(proposal.source, run=run)
-        self._source.setText(visible(said))
-        self.apply_button.setText(f"Appl&y to {run}")
-        labels.name(self.apply_button, f"Apply the calibration to {run}")
-        labels.set_role(self._source, "good" if applied and not proposal.one_label else "warning")
-        self.apply_button.setVisible(not applied)
+        show_proposal(self._source, self.apply_button, proposal.source, run, self._is_applied)
+        if proposal.one_label:
+            labels.set_role(self._source, "warning")
         self.sheet.show_sheet(proposal.sheet)
         self._fold.setVisible(proposal.fitted is not None)
         if proposal.fitted is not None:
@@ -283,8 +282,7 @@ class CalibrationPanel(QWidget):
         self._fold = Fold("What was fitted", self._fitted)
         others = (self.load_button, self.save_button, self.off_button)
         buttons = labels.in_row(self.fit_button, self.learning.button, *others, labels.STRETCH)
-        title, what = headed("Calibration", Topic.CALIBRATION), labels.hint(_CALIBRATION_PANEL_WHAT)
-        asked = (title, what, self.state, self.needs)
+        asked = (headed("Calibration", Topic.CALIBRATION), self.state, self.needs)
         wishes = (self.places_matter, labels.hint(_PLACES_MATTER), self.lengths, labels.hint(_LENGTHS))
         first = labels.panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.

@@ -50,7 +50,8 @@ def fit(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Map
     one_label = made.one_label_sentence(results)
     changes = changes_section(results, results.calibrated(made.calibration))
     said = [one_label, *matched.labels_in_words, *reports.calibration_warnings(made)]
-    sheet = _sheet(said, reports.quality_section(made), *reports.sources_section(made), changes)
+    sections = (reports.quality_section(made), *reports.sources_section(made), changes)
+    sheet = Sheet("", [reports.in_short_section(made), *_sheet(said, *sections).sections])
     source = f"fitted on {matched.dataset.name}"
     return Proposal(made.calibration, source, sheet, bool(one_label), reports.parameter_section(made))
 

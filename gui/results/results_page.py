@@ -409,7 +409,6 @@ class ResultsPage(Page):
             signal.connect(self._follow_choice)
         self.slices.listed.connect(self._list_slice)
         self.scores.sheet.listed.connect(self._list_behind)
-        self.slices.divided.connect(lambda: self.tabs.setCurrentIndex(self.tabs.count() - 1))
         self._later.timeout.connect(self._measure_if_stale)
         self.measurer.changed.connect(self._show)
         self.measurer.progress.connect(self._follow_progress)

@@ -151,6 +151,7 @@ def _bins(weighted_scoring: "WeightedScoring") -> list[tuple[int, int, int]]:
 class Fitted:
     """Weights that fit the human overall labels best, the largest 10; `note`: what to say of the ranges."""
 
+    source: str
     request: WeightsChoice
     weights: Table
     quality: Table
@@ -171,6 +172,7 @@ def fit(_control: JobControl, basis: Basis, request: WeightsChoice) -> Fitted:
     largest = max(found.weights.values())
     weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
     rest = dict.fromkeys(basis.system.criteria, 0.0)
-    source = f"as fitted on {gold.name} ({ranges_in_words(found)})"
-    fitted = WeightsChoice(rest | weights, found.tie_threshold, source, kept)
-    return Fitted(fitted, fitted_weight_table(found), fit_table(found), RANGES)
+    source = f"fitted on {gold.name}"
+    of_request = f"as {source} ({ranges_in_words(found)})"
+    fitted = WeightsChoice(rest | weights, found.tie_threshold, of_request, kept)
+    return Fitted(source, fitted, fitted_weight_table(found), fit_table(found), RANGES)

@@ -14,6 +14,7 @@ from engine.core.formatting import SCORE, counted, interval, number, percent, vi
 from engine.core.items import HumanLabel, Preference, Tie
 from engine.core.rubric import ELOQUENT
 from gui.results import run_weights, weighted_scoring_jobs
+from gui.results.calibration_panel import show_proposal
 from gui.results.weighted_scoring_jobs import (
     HIGHEST_MARGIN,
     MARGIN_BINS,
@@ -27,7 +28,18 @@ from gui.widgets.fields import DoubleSpinBox, FlowLayout, Slider
 from gui.widgets.glossary import Topic
 from gui.widgets.help_dialog import headed
 from gui.widgets.label_mark import paint_share
-from gui.widgets.labels import STRETCH, Painted, button, hint, label, name, panel, show_text
+from gui.widgets.labels import (
+    STRETCH,
+    Painted,
+    as_column,
+    button,
+    hint,
+    in_row,
+    label,
+    name,
+    panel,
+    show_text,
+)
 from gui.widgets.notice import problem_of
 from gui.widgets.theme import Colours, colours
 from gui.widgets.value_table import TableModel
@@ -112,6 +124,7 @@ class WeightedScoringPanel(QWidget):
         self._default = run_weights.default_request(ELOQUENT)
         self._source, self._fit = self._default.source, self._default.fit
         self._basis: Basis | None = None
+        self.proposal: Fitted | None = None
         self._again = False
         self.controls: dict[str, WeightControl] = {}
         self._shares: dict[str, QLabel] = {}
@@ -120,7 +133,7 @@ class WeightedScoringPanel(QWidget):
         short, long = ThreadName.FILES, ThreadName.MEASURE  # sliders are followed at once, behind no measure
         self._weighing = TaskPanel(threads, short, self, self._take, failed=self._tell)
         self._finding = TaskPanel(threads, short, self, self._list_items, failed=failed)
-        self._fitting = TaskPanel(threads, long, self, self._take_fit, failed=failed, changed=follow)
+        self._fitting = TaskPanel(threads, long, self, self._propose, failed=failed, changed=follow)
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._halves.setContentsMargins(0, 0, 0, 0)
         self._halves.setSpacing(10)
@@ -159,7 +172,7 @@ class WeightedScoringPanel(QWidget):
         self._basis, self._again = basis, False
         for task in (self._fitting, self._weighing, self._finding):
             task.drop()
-        self._show_fit(False)
+        self._propose(None)
         self._follow_fitting()
 
     def equal_weights(self) -> None:
@@ -199,6 +212,7 @@ class WeightedScoringPanel(QWidget):
         self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))
         if self._run is not None:
             self.weights.keep(self._run, self.request)
+        self._follow_proposal()
 
     def _decide(self) -> None:
         if self._basis is not None:
@@ -244,16 +258,24 @@ class WeightedScoringPanel(QWidget):
         self.fit_button.setEnabled(self._basis is not None and self._basis.gold is not None)
         self.fit_button.setText("Fitting …" if self._fitting.busy else "Fi&t weights to human labels")
 
-    def _take_fit(self, fitted: Fitted) -> None:
-        self._fit_table.show_table(fitted.quality)
-        self._weight_table.show_table(fitted.weights)
-        self._fit_note.setText(fitted.note)
-        self._show_fit(True)
-        self._set(fitted.request)
+    def _propose(self, fitted: Fitted | None) -> None:
+        self.proposal = fitted
+        self._proposed.setVisible(fitted is not None)
+        if fitted is not None:
+            self._fit_table.show_table(fitted.quality)
+            self._weight_table.show_table(fitted.weights)
+            self._fit_note.setText(fitted.note)
+            self._follow_proposal()
 
-    def _show_fit(self, known: bool) -> None:
-        for part in (self._fit_view, self._weight_view, self._fit_note):
-            part.setVisible(known)
+    def _follow_proposal(self) -> None:
+        if self.proposal is not None and self._run is not None:
+            now, fitted, source = self.request, self.proposal.request, self.proposal.source
+            applied = (now.weights, now.tie_threshold) == (fitted.weights, fitted.tie_threshold)
+            show_proposal(self._proposed_line, self.apply_button, source, self._run.in_short, applied)
+
+    def apply_fit(self) -> None:
+        if self.proposal is not None:
+            self._set(self.proposal.request)
 
     def _set(self, request: run_weights.WeightsChoice) -> None:
         self._show_request(request)
@@ -301,7 +323,12 @@ class WeightedScoringPanel(QWidget):
         self._weight_table = TableModel(self)
         self._weight_view = measure_view(self._weight_table, "The fitted weights with their ranges")
         self._fit_note = hint("")
-        self._show_fit(False)
+        self._proposed_line = label("")
+        self.apply_button = button("Appl&y", self.apply_fit)
+        proposal = (self._proposed_line, in_row(self.apply_button, STRETCH))
+        fitted = (self._weight_view, self._fit_note, self._fit_view)
+        self._proposed = as_column(*proposal, *fitted, spacing=6)
+        self._proposed.hide()
         self.source = hint("")
         self.saved = run_weights.SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
@@ -311,8 +338,7 @@ class WeightedScoringPanel(QWidget):
         for each in (self.equal_button, self.fit_button, *saved):
             buttons.addWidget(each)
         above = (headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source, self._rows, buttons)
-        fitted = (self._weight_view, self._fit_note, self._fit_view)
-        self._controls = panel(*above, *fitted, STRETCH)
+        self._controls = panel(*above, self._proposed, STRETCH)
         return self._controls
 
     def _build_decisions(self) -> QWidget:

@@ -309,6 +309,7 @@ class ReviewList(QWidget):
         before, row = self.current, max(0, self.view.currentIndex().row())
         request, order, shown = self.filters.request, self.filters.list_order, len(listing.items)
         self.view.hits.search = Search(request.text)
+        self.view.fit_text()
         self.table.show_listing(self.review, listing, run.dataset, request)
         hidden = self._blind.on and not request.escalated
         self.wanted_line.follow(None if hidden else self._asked, shown)

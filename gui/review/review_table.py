@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QTextCharFormat, QTextLayout, QTextOption
+from PySide6.QtGui import QColor, QPainter, QResizeEvent, QTextCharFormat, QTextLayout, QTextOption
 from PySide6.QtWidgets import QApplication, QHeaderView, QStyle, QStyledItemDelegate, QWidget
 from PySide6.QtWidgets import QStyleOptionViewItem as Option
 
@@ -142,6 +142,7 @@ TITLE_ORDERS = {  # by column and direction, what a click on a title asks for
     (INSTRUCTION, _DOWN): ListOrder.INSTRUCTION_BACKWARDS,
 }
 _FEWEST_ROWS = 6
+_LEAST_TEXT = 12  # characters
 HIDDEN = "hidden"  # in the place of a label
 _DRAFT_SIGN, _DRAFT = "*", "a draft of yours"
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
@@ -362,6 +363,16 @@ class ItemView(RowsView):
         }
         for column, width in widths.items():
             self.setColumnWidth(column, width)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_text()
+
+    def fit_text(self) -> None:
+        # A few letters of each text say nothing, but for the hits of a search.
+        room = self.viewport().width() - sum(map(self.columnWidth, range(INSTRUCTION)))
+        too_few = room < _LEAST_TEXT * self.fontMetrics().averageCharWidth()
+        self.setColumnHidden(INSTRUCTION, too_few and not self.hits.search)
 
     def fit_rows(self) -> None:
         # Some rows are in sight, however much there is around.

@@ -76,6 +76,13 @@ class RowsView(RowFrame, QTableView):
         super().__init__(parent)
         self._lines = lines
 
+    def doItemsLayout(self) -> None:
+        # Else each change of the look would let Qt measure all columns of all pages: .2 s of the text size's.
+        if self.isVisible():
+            super().doItemsLayout()
+        else:
+            self.scheduleDelayedItemsLayout()
+
     def fit_rows(self) -> None:
         self.verticalHeader().setDefaultSectionSize(
             self._lines * self.fontMetrics().lineSpacing() + _BESIDE_LINES

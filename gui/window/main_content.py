@@ -36,7 +36,7 @@ from gui.widgets.actions import add_entry
 from gui.widgets.files import show_folder
 from gui.widgets.foreign_text import one_line
 from gui.widgets.help_dialog import show_help
-from gui.widgets.labels import open_dialog
+from gui.widgets.labels import button, open_dialog
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
 from gui.window import dialogs
@@ -88,6 +88,10 @@ class MainContent(QObject):
             self.menus = Menus(frame.menuBar(), {**does, "show_head": self.head.take_keys}, self.head.dataset)
             frame.setWindowIcon(window_icon())
             frame.fill(self.pages, self.head)
+        self._came_from = PageName.RESULTS  # the page that listed items in Review
+        self._back = button("", lambda: self.frame.show_page(self._came_from))
+        self._back.hide()
+        self.review.header.insertWidget(2, self._back)
         self._follow_look()
         self._connect()
 
@@ -249,7 +253,7 @@ class MainContent(QObject):
         self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)
         self.submissions.met.connect(self.open_kind)
-        space.page_wanted.connect(self.frame.show_page)
+        space.page_wanted.connect(self._go)
         space.items_wanted.connect(self._show_choice)
         space.dataset_changed.connect(self._tell_dataset)
         # Its problems are listed there.
@@ -266,7 +270,16 @@ class MainContent(QObject):
     def _page(self, name: PageName) -> Page:
         return next(page for page in self.pages if page.NAME is name)
 
+    def _go(self, name: PageName) -> None:
+        came_from = self.frame.page
+        self.frame.show_page(name)
+        if name is PageName.REVIEW is not came_from:
+            self._came_from = came_from
+            self._back.setText(f"Back to {came_from}")
+            self._back.show()
+
     def _turn_to(self, name: PageName) -> None:
+        self._back.hide()
         self.workspace.reviewing = name is PageName.REVIEW
         self._page(name).entered()
 

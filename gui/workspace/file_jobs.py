@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.slices import Noted, Slice, Slicing
     from engine.metrics.evaluation import SlicedMeasures
-    from engine.metrics.matching import Matched
+    from engine.metrics.matching import Matched, System
     from engine.ranking.weighted_scoring import SlicedWeightedScoring
     from engine.results.run_results import RunResults
     from engine.settings.identity import StoredRun
@@ -168,13 +168,14 @@ _DRAWN = Column(DRAWN, "0 to 100 %", Kind.ESTIMATE, "The accuracy as a point, it
 class Sliced:
     """Systems on each slice. `table`: a row for each; `below`: as many rows for each of them. `measured`,
     `weighed`: of each system, by its place and by its name. `of`: what was measured, by value or itself.
-    `said`: of the best slice.
+    `in_short`: what to do by it; `said`: of the best slice.
     """
 
     division: "Slicing"
     table: Table
     below: Table | None
     of: "Hashable | Sequence[Matched]"
+    in_short: str
     measured: "Sequence[SlicedMeasures]"
     weighed: "Mapping[str, SlicedWeightedScoring]" = field(default_factory=dict)
     said: Sequence[str] = ()
@@ -193,7 +194,7 @@ def measure_slices(
     known: Sliced | None = None,
 ) -> Sliced:
     """All slices of a run; what is `known` where that would be the same."""
-    from engine.report.slices import criterion_slice_table, slice_table, slices_in_words
+    from engine.report.slices import criterion_slice_table, slice_table, slices_in_short, slices_in_words
 
     mark = measured_mark(results, gold)
     if known is not None and (known.of, known.division) == (mark, slicing):
@@ -210,7 +211,21 @@ def measure_slices(
             drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
             rows.append([*row[:place], drawn, *row[place:]])
         table = replace(table, columns=columns, rows=rows)
-    return Sliced(slicing, table, below, mark, [measured], said=slices_in_words(measured))
+    in_short, said = slices_in_short(measured), slices_in_words(measured)
+    return Sliced(slicing, table, below, mark, in_short, [measured], said=said)
+
+
+def column_title(system: "System") -> str:
+    """A run with its model: `run 7: demo-judge`."""
+    run = system.results.run if system.results else None
+    return system.name if run is None or run.submitted else f"{system.name}: {run.identity.model_name}"
+
+
+def titled(table: Table, systems: "Sequence[System]") -> Table:
+    """The same with the model in the title of each run's column."""
+    titles = {one.name: column_title(one) for one in systems}
+    columns = [replace(column, title=titles.get(column.title, column.title)) for column in table.columns]
+    return replace(table, columns=columns)
 
 
 @job
@@ -220,7 +235,7 @@ def compare_slices(
     """All slices of systems that are compared; below, how often A and B win. `known`: as above."""
     from engine.metrics.evaluation import measure_slices
     from engine.ranking.weighted_scoring import weigh_by_default
-    from engine.report.slices import compared_slice_table, compared_slices_in_words, compared_win_table
+    from engine.report import slices as reports
 
     if known is not None and known.of is matched and known.division == slicing:
         return known
@@ -230,10 +245,11 @@ def compare_slices(
         control.cancel.raise_if_requested()
         if (found := weigh_by_default(one, slicing)) is not None:
             weighed[one.system.name] = found
-    table = compared_slice_table(matched, measured)
-    below = compared_win_table(measured[0], weighed) if weighed else None
-    said = compared_slices_in_words(matched, measured)
-    return Sliced(slicing, table, below, matched, measured, weighed, said)
+    table = titled(reports.compared_slice_table(matched, measured), [one.system for one in matched])
+    below = reports.compared_win_table(measured[0], weighed) if weighed else None
+    in_short = reports.compared_slices_in_short(matched, measured)
+    said = reports.compared_slices_in_words(matched, measured)
+    return Sliced(slicing, table, below, matched, in_short, measured, weighed, said)
 
 
 def _measured(

@@ -1,8 +1,8 @@
 """Python's garbage collector runs on the window's thread alone, and never while jobs make records: on a job's
 thread it would end what is left of closed dialogs, and Qt breaks down or hangs. Records hold no cycles; those
 of 100,000 items would stop all threads for a second, so they are kept out of its sight, and looked at once
-after each large load and each run that is closed, when keys and mouse have been still. Does not know: what is
-made.
+after each large load and each run that is closed, when keys and mouse have been still. So is what lives on of
+all else: a pass goes through what was made since the last one. Does not know: what is made.
 """
 
 import gc
@@ -15,9 +15,8 @@ from PySide6.QtGui import QGuiApplication
 
 _TICK_MS = 1000
 _MANY = 200_000  # objects that the collector goes through in less than 50 ms (measured)
-_REST = 100  # times as long as it took to look at everything, until it does so again
-_LEAST_REST = 30.0  # seconds
-_LEAST_MADE = 10_000  # objects until everything is looked at again
+_FEW = 40_000  # objects, in 10 ms: as many are gone through at a time
+_MOST_KEPT = 1_000_000  # objects that ticks put out of sight, until these are looked at
 _EACH = 0.25e-6  # seconds for one of them
 _STILL = 3.0  # seconds without a key or the mouse, after which a look at what was hidden may be taken;
 _AS_LONG = 30  # and this many times as long as it takes: then hardly anybody comes back in its midst
@@ -60,12 +59,19 @@ class _Hidden:
 
     def __init__(self) -> None:
         self._seconds = 0.0  # that a look at it will take
+        self._after_look = 0  # how many objects
         self.stale = False
 
     def hide(self) -> None:
         self._seconds += _EACH * gc.get_count()[0]
         gc.freeze()
         self.stale = True
+
+    def keep(self) -> None:
+        """What lives on: very much of it may be dropped by now."""
+        gc.freeze()
+        if (many := gc.get_freeze_count()) > self._after_look + _MOST_KEPT:
+            self._seconds, self.stale = _EACH * many, True
 
     def let_go(self) -> None:
         self.stale = self._seconds > 0
@@ -83,6 +89,7 @@ class _Hidden:
         if took > _SHORT:
             gc.freeze()
             self._seconds += took
+            self._after_look = gc.get_freeze_count()
 
 
 _hidden = _Hidden()
@@ -100,7 +107,6 @@ class Collector(QObject):
         super().__init__(parent)
         self._reason = object()
         self._made = 0
-        self._next_full = time.monotonic() + _LEAST_REST
         self._touched: float | None = None  # when a key or the mouse was, while that counts
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.tick)
@@ -112,15 +118,15 @@ class Collector(QObject):
             return
         if _hidden.stale and self._nobody_was_at_work(_hidden.stillness):
             _hidden.look()
-        self._made += gc.get_count()[0]
-        begun = time.monotonic()
-        if begun < self._next_full or self._made < _LEAST_MADE:
-            # Young objects alone: that takes milliseconds, however many there are in all.
+        young = gc.get_count()[0]
+        self._made += young
+        if self._made < _FEW:
             gc.collect(1)
-        else:
+            return
+        if young < _FEW:
             gc.collect()
-            ended = time.monotonic()
-            self._made, self._next_full = 0, ended + max(_LEAST_REST, _REST * (ended - begun))
+        _hidden.keep()
+        self._made = 0
 
     def _nobody_was_at_work(self, seconds: float) -> bool:
         if self._touched is None:

@@ -13,7 +13,7 @@ from engine.core.formatting import SLICES_NOTE, clipped, visible
 from engine.core.tables import Estimate
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import set_tip
-from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row
+from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, label
 from gui.widgets.theme import colours
 from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
 from gui.widgets.views import measure_view
@@ -77,7 +77,8 @@ class SliceChoice(QWidget):
         kept = self.part.key if self.part is not None else None
         by = self.by.currentData() or ""
         self._dataset, self._gold = dataset, gold
-        self.setEnabled(dataset is not None)
+        for part in (self, self.by):
+            part.setEnabled(dataset is not None)
         self._dividing.drop()
         self._set(None, None)  # never the items of another dataset
         if dataset is None:
@@ -169,10 +170,10 @@ class SliceChoice(QWidget):
 
 _DRAWN_WIDTH = 130
 _NOTHING = (
-    "Choose above how the items are divided (“Items: all”): by a column of the dataset, lengths,"
-    " the script of the texts, the human label, the annotators' tags or random samples."
+    "Choose how the items are divided: by a column of the dataset, lengths, the script of the texts, the"
+    " human label, the annotators' tags or random samples."
 )
-_HOW = "Click a row or press Enter on it to list its items in Review."
+_HOW = "Double-click or press Enter on a row to list its items in Review."
 
 
 @dataclass(frozen=True)
@@ -190,9 +191,10 @@ class SliceWords:
 
 
 class SlicesPanel(QWidget):
-    """`divided`: the user chose by what. `listed`: Filters of a row's items, and the words for them."""
+    """The list by what the items are divided, and what is measured; the page shows that of the slices.
+    `listed`: Filters of a row's items, and the words for them.
+    """
 
-    divided = Signal()
     listed = Signal(object, str)
 
     def __init__(
@@ -209,22 +211,20 @@ class SlicesPanel(QWidget):
         super().__init__()
         self._said = said
         self.choice = SliceChoice(workspace, letters)
-        self.choice.by.activated.connect(self.divided)
         self.sliced: Sliced | None = None
         self._measuring = TaskPanel(
             workspace.threads, ThreadName.MEASURE, self, self.show_slices, failed=workspace.failures
         )
-        self.title, self.what = title, hint("")
+        self.title, self.what, self.note = title, label(""), hint("")
         self.table, self.below = table, TableModel(self)
         self.view = measure_view(self.table, said.table)
         self.below_view = measure_view(self.below, said.below)
         for view in (self.view, self.below_view):
-            view.clicked.connect(self._want)
             view.activated.connect(self._want)
         self._delegate = _DrawnDelegate(self.view)
         explained = [hint(said.explained)] if said.explained else []
         self._below = framed(heading(said.heading), *explained, self.below_view)
-        above = framed(head, self.what, self.view)
+        above = framed(head, in_row(self.choice.by, STRETCH), self.what, self.view, self.note)
         in_column(above, self._below, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
         self.setProperty("role", "content")
         self.show_slices(None)
@@ -241,7 +241,8 @@ class SlicesPanel(QWidget):
         if sliced is not None and sliced is self.sliced:
             return  # who has chosen a row keeps it
         self.sliced = sliced
-        self.view.setVisible(sliced is not None)
+        for part in (self.view, self.note):
+            part.setVisible(sliced is not None)
         self._below.setVisible(sliced is not None and sliced.below is not None)
         if sliced is None:
             self.title.setText("By slice")
@@ -250,7 +251,8 @@ class SlicesPanel(QWidget):
             self.below.clear()
             return
         self.title.setText(visible(f"By {sliced.division.words}{self._said.in_title}"))
-        self.what.setText(visible(" ".join([_HOW, SLICES_NOTE, *sliced.said])))
+        self.what.setText(visible(sliced.in_short))
+        self.note.setText(visible(" ".join([_HOW, SLICES_NOTE, *sliced.said])))
         self.table.show_table(sliced.table)
         for place, column in enumerate(sliced.table.columns):
             delegate = self._delegate if column.key == DRAWN else self.view.itemDelegate()

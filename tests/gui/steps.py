@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAction, QDropEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset
@@ -77,6 +77,12 @@ def press(
     """Press a key where a user would: in the widget that has the keyboard."""
     widget.setFocus()
     QTest.keyClick(widget, key, modifier)
+
+
+def double_click(view: QAbstractItemView, place: QModelIndex) -> None:
+    port, spot = view.viewport(), view.visualRect(place).center()
+    for press_once in (QTest.mouseClick, QTest.mouseDClick):  # Qt's own second press alone is none
+        press_once(port, Qt.MouseButton.LeftButton, pos=spot)
 
 
 def click(widget: QWidget, text: str) -> None:

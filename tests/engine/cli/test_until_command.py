@@ -66,7 +66,7 @@ def test_it_stops_says_what_is_clear_and_goes_on(comparisons: Path, tmp_path: Pa
     assert f"{asked.rows} of 60 items were read" in written["methods-text"].read_text("utf-8")
     assert what_is_clear(ranked.stdout) == what_is_clear(first.stdout)
     narrow = run_here(*asked.words, "--until", 5)
-    assert "0 of 1 interval is narrow enough." in narrow.stdout
+    assert "0 of 1 interval is narrow enough, 1 open: no item of these is left." in narrow.stdout
     assert "none is left here" in narrow.stdout
     assert "because of significance" in first.stdout
     assert "because of significance" not in narrow.stdout

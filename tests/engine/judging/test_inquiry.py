@@ -61,7 +61,7 @@ def test_it_stops_by_itself_within_one_group_and_says_so(plan: RunPlan, tmp_path
         judged, ended = judged_in(events), events[-1]
         assert isinstance(ended, RunEnded)
         assert not ended.stopped
-        assert ended.clear
+        assert (ended.open, ended.asked) == (0, 1)
         assert 10 <= len(judged) == ended.judged < 40
         assert asked.question_plan is not None
         assert asked.question_plan.is_answered
@@ -113,7 +113,7 @@ def test_where_no_item_is_left_that_could_answer_it_does_not_end_as_clear(
         ended = events_of(asked, store)[-1]
     assert isinstance(ended, RunEnded)
     assert ended.judged < 40
-    assert (ended.stopped, ended.clear) == (False, False)
+    assert (ended.stopped, ended.open) == (False, 1)
 
 
 def test_what_was_judged_in_the_order_of_the_file_is_no_sample(plan: RunPlan, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from engine.report.slices import (
     criterion_slice_table,
     slice_sections,
     slice_table,
+    slices_in_short,
     slices_in_words,
     weighed_slice_table,
 )
@@ -112,6 +113,16 @@ def test_small_slices_are_marked() -> None:
     assert criterion_slice_table(measured).texts()[1] == ["B is longer", *["100.0 (69.2 to 100.0)"] * 2]
 
 
+def test_a_slice_on_which_the_judge_is_clearly_worse_is_to_be_read_first() -> None:
+    wrong = [(A, A, (A, B)[n % 2], (A, B)[n % 2], *row[4:]) for n, row in enumerate(FORTY)]
+    first, other = (
+        slices_in_short(measure_slices(one, slicing(one.dataset, "longer")))
+        for one in (matched(wrong), matched([(*row[:2], A, A, *row[4:]) for row in FORTY]))
+    )
+    assert first.startswith("Read the items of “A is longer” first: the judge is right on 0.0 %")
+    assert other.startswith("No slice stands out: differences between these 2 may be chance.")
+
+
 def test_what_the_best_slice_owes_to_being_chosen_is_said_where_two_have_items_enough() -> None:
     one = matched(FORTY)
     division = slicing(one.dataset, "longer")
@@ -121,6 +132,7 @@ def test_what_the_best_slice_owes_to_being_chosen_is_said_where_two_have_items_e
     assert slice_sections([measured])[0].parts[-1] == Sentences([said])
     few = measure_slices(matched(FORTY[:18]), slicing(matched(FORTY[:18]).dataset, "longer"))
     assert slices_in_words(few) == []
+    assert slices_in_short(few).startswith("To compare slices, label items of 10 instructions or more")
     # Of each of two systems, and of their difference.
     half = [A if n % 3 else B for n in range(40)]
     other = match(system({"relevance": half, "overall_quality": half}, name="other"), one.dataset)

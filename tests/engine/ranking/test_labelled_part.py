@@ -25,7 +25,7 @@ from engine.data.dataset import Dataset
 from engine.data.label_origins import in_drawn_order
 from engine.metrics.matching import System, system_of_run
 from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels, judge_expects, labelled_part
-from engine.report.correction import correction_sections
+from engine.report.correction import corrected_in_short, correction_sections
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.judged import (
@@ -152,9 +152,10 @@ def test_few_labels_say_next_to_nothing_and_no_more_are_asked_for_than_there_are
         labelled_part(system({"safety": [A] * 20}), few, "safety")
     assert "Label 15 items more" in str(refused.value.hint)
     # What is refused is shown with its remedy.
-    shown = texts(found(system({"safety": [A, B] * 10}), few))
-    assert "Not corrected. There are 5 human labels" in shown
-    assert "Random sample" in shown
+    shown = corrected_in_short(found(system({"safety": [A, B] * 10}), few))
+    assert shown is not None
+    assert shown.texts[0].startswith("Not corrected. There are 5 human labels")
+    assert "Random sample" in shown.texts[1]
 
 
 def test_a_confirmed_label_is_a_label_and_those_given_beside_the_judges_are_counted(tmp_path: Path) -> None:

@@ -241,7 +241,10 @@ def test_a_foreign_name_is_drawn_as_it_is(name: str, drawn: str) -> None:
     judge = system({"safety": [A, B]}, name=name)
     evaluation = evaluate(match(judge, dataset({"safety": [A, A]})))
     figure = accuracy_figure(evaluation)
-    assert figure.get_suptitle() == f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 items"
+    assert (
+        figure.get_suptitle()
+        == f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 labels on 2 items"
+    )
     # A warning, or a formula that cannot be read, would end here.
     assert as_svg(figure, "Bars.").startswith(b"<?xml")
 

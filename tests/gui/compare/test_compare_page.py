@@ -49,8 +49,9 @@ def test_a_run_and_a_submission_are_ranked_and_saved_never_over_what_was_compare
 ) -> None:
     table = cells(both.view.measures)
     measured = measure_table(both.compared.comparison)
-    assert table == [list(row) for row in (measured.titles, *measured.texts())]
-    assert table[0] == ["measure", "run 1", "worse.tsv", "best baseline"]
+    assert table[1:] == [list(row) for row in measured.texts()]
+    assert table[0] == ["measure", "run 1: demo-judge", "worse.tsv", "best baseline"]
+    assert both.view.in_short.text().startswith("Use run 1: its accuracy, ")
     assert table[1][0] == "accuracy (%), relevance"
     assert table[1][1].endswith(" [1]")
     assert both.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()

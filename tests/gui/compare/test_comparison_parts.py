@@ -34,7 +34,7 @@ from tests.gui.compare.steps import (
     listed,
     run_of,
 )
-from tests.gui.steps import press
+from tests.gui.steps import double_click, press
 
 
 def at_rest(qtbot: QtBot, page: ComparePage) -> None:
@@ -68,7 +68,8 @@ def shown(table: TableModel) -> list[list[str]]:
 def test_all_systems_stand_on_each_slice_and_saved(qtbot: QtBot, both: ComparePage, tmp_path: Path) -> None:
     assert both.slices.isVisible()
     division = divide(qtbot, both, "longer")
-    assert both.view.tabText(both.view.currentIndex()) == "By slice"
+    assert both.view.slices.isAncestorOf(both.slices.by)
+    both.view.setCurrentWidget(both.view.widget(3))
     matched = [evaluation.matched for evaluation in both.compared.evaluations]
     measured = [measure_slices(one, division) for one in matched]
     tab = both.view.slices
@@ -77,7 +78,7 @@ def test_all_systems_stand_on_each_slice_and_saved(qtbot: QtBot, both: ComparePa
     weighed = {one.system.name: weigh_by_default(one, division) for one in matched}
     known = {name: found for name, found in weighed.items() if found is not None}
     assert shown(tab.below) == compared_win_table(measured[0], known).texts()
-    assert "Many slices mean multiple comparisons" in tab.what.text()
+    assert "Many slices mean multiple comparisons" in tab.note.text()
     assert tab.title.text().startswith("By which response is longer: accuracy in percent")
     path = tmp_path / "comparison.json"
     with qtbot.waitSignal(both.workspace.notice):
@@ -114,9 +115,7 @@ def lists_its_items(qtbot: QtBot, both: ComparePage, division: Slicing) -> None:
     view = both.view.slices.view
     place = view.model().index(1, 0)
     view.setCurrentIndex(place)
-    port, spot = view.viewport(), view.visualRect(place).center()
-    by_key, click = partial(press, view, Qt.Key.Key_Return), Qt.MouseButton.LeftButton
-    for ask in (by_key, partial(QTest.mouseClick, port, click, pos=spot)):
+    for ask in (partial(press, view, Qt.Key.Key_Return), partial(double_click, view, place)):
         with qtbot.waitSignal(both.workspace.listing_wanted) as wanted:
             ask()
         assert wanted.args[0].filters.ids == division.slices[1].known

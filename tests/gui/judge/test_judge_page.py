@@ -220,9 +220,10 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel
 
 def test_a_run_that_has_no_item_left_for_what_is_open_does_not_say_that_it_is_clear(panel: RunPanel) -> None:
     progress = RunProgress(1, 30, 12, 0)
-    for clear, why in ((True, "everything is resolved"), (False, "no remaining item could resolve more")):
+    left = "2 of 3 answers are open, and no remaining item could resolve more"
+    for is_open, why in ((0, "everything is resolved"), (2, left)):
         panel.begin(("safety",), "gold.tsv")
-        panel.end(RunEnded(1, 30, 12, stopped=False, clear=clear), progress)
+        panel.end(RunEnded(1, 30, 12, stopped=False, open=is_open, asked=3), progress)
         assert f"Run 1 stopped early: {why}" in text_of(panel)
     panel.follow(progress)
     before = panel.minimumSizeHint().width()

@@ -48,6 +48,7 @@ from tests.gui.results.steps import (
     problem_after,
     table_of,
 )
+from tests.gui.steps import double_click
 
 
 def rows(panel: CalibrationPanel, key: str) -> int:
@@ -227,23 +228,22 @@ def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_repo
     qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     division = divide(qtbot, opened, "longer")
-    assert opened.tabs.tabText(opened.tabs.currentIndex()).replace("&", "") == "By slice"
+    assert opened.slices.isAncestorOf(opened.slices.choice.by)
     with RunStore(demo_store) as store:
         matched = match(system_of_run(load_results(store, 1)), load_dataset(demo_gold))
     expected = slice_table(measure_slices(matched, slicing(matched.dataset, "longer")))
     shown = opened.slices.sliced.table
     places = [place for place, column in enumerate(shown.columns) if column.key != DRAWN]
     assert [[row[place] for place in places] for row in shown.rows] == [list(row) for row in expected.rows]
-    assert "Many slices mean multiple comparisons" in opened.slices.what.text()
+    assert "Many slices mean multiple comparisons" in opened.slices.note.text()
     assert opened.slices.below.rowCount() == len(expected.rows)
     view: QTableView = opened.slices.view
     place = opened.slices.table.index(1, 0)
     view.setFocus()
     view.setCurrentIndex(place)
-    port, spot = view.viewport(), view.visualRect(place).center()
     keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
     methods: list[Callable[[], object]] = [partial(QTest.keyClick, view, key) for key in keys]
-    methods.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
+    methods.append(partial(double_click, view, place))
     for ask in methods:
         with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
             ask()
@@ -264,8 +264,7 @@ def test_one_slice_restricts_scores_figures_and_weights(
     with RunStore(demo_store) as store:
         matched = match(system_of_run(load_results(store, 1)), load_dataset(demo_gold)).only(part.known, "x")
     expected = accuracy_table(evaluate(matched))
-    shown = table_of(opened, "accuracy").as_text().split("\n")
-    assert shown == ["\t".join(row) for row in (expected.titles, *expected.texts())]
+    assert table_of(opened, "accuracy").as_text() == expected.with_tabs()
     words = f"human label: overall quality = {part.name}, {len(part)} items of {DEMO_ITEMS}"
     assert words in doubts(opened)
     assert set(opened.measurer.scores.gold.ids) == part.known

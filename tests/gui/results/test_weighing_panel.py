@@ -103,7 +103,11 @@ def test_fitted_weights_come_with_what_they_are_worth_and_too_few_labels_for_all
         panel.controls[criterion].field.setValue(0)  # takes no part: 30 items are enough for two
     before = panel.request
     QTest.mouseClick(panel.fit_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.request != before)
+    qtbot.waitUntil(panel.apply_button.isVisible)
+    assert panel.request == before
+    assert "Nothing has changed yet: press “Apply to run 1”" in panel._proposed_line.text()
+    QTest.mouseClick(panel.apply_button, Qt.MouseButton.LeftButton)
+    assert panel.apply_button.isHidden()
     assert max(panel.request.weights.values()) == 10.0
     assert panel.request.weights["naturalness"] == 0
     assert "cross-validated on 30 items" in panel._fit_table.as_text()
@@ -148,7 +152,8 @@ def test_fitted_weights_know_the_items_of_their_fit_also_saved_and_changed(
     qtbot: QtBot, panel: WeightedScoringPanel, workspace: Workspace, demo_store: Path, gold: Dataset
 ) -> None:
     two = WeightsChoice({"relevance": 1.0, "safety": 1.0}, 0.5, "")
-    panel._take_fit(done(fit(Basis(scores_of(demo_store, gold).system, gold), two)))
+    panel._propose(done(fit(Basis(scores_of(demo_store, gold).system, gold), two)))
+    panel.apply_fit()
     qtbot.waitUntil(lambda: panel.caveats.text() != "")
     said = "30 of these 30 items took part in the fit of the weights"
     assert panel.caveats.text().startswith(f"{said}. On these the weights look better")

@@ -53,6 +53,16 @@ def test_it_is_the_same_on_all_pages_and_its_parts_have_names(qtbot: QtBot, main
     assert named(main)[-1] == "You are Bea & Bo"
 
 
+def test_review_leads_back_to_the_page_that_listed_its_items(main: MainContent) -> None:
+    main.frame.show_page(PageName.RESULTS)
+    main.workspace.page_wanted.emit(PageName.REVIEW)
+    assert main._back.text() == "Back to Results"
+    main._back.click()
+    assert main.frame.page is PageName.RESULTS
+    main.frame.show_page(PageName.REVIEW)
+    assert main._back.isHidden()
+
+
 def test_a_dataset_takes_its_run_along_and_a_run_its_dataset(
     qtbot: QtBot, main: MainContent, other: Path
 ) -> None:

@@ -162,11 +162,18 @@ def test_what_a_window_leaves_is_cleared_away_within_seconds(qtbot: QtBot, colle
     qtbot.waitUntil(lambda: bool(ended), timeout=10_000)
 
 
-def test_everything_is_looked_at_once_enough_was_made(collector: Collector) -> None:
-    collector._made, collector._next_full = 20_000, 0.0
+def test_a_pass_goes_through_what_was_made_since_the_last_one(collector: Collector) -> None:
+    """However much lives on: it is out of sight, and looked at once it has become very much."""
+    kept: list[list[list[int]]] = []
+    for _ in range(3):
+        for _ in range(2):
+            kept.append([[place] for place in range(30_000)])
+            collector.tick()
+        assert len(gc.get_objects()) < 30_000
+    assert not garbage._hidden.stale
+    kept.append([[place] for place in range(1_000_000)])
     collector.tick()
-    assert collector._made == 0
-    assert collector._next_full > time.monotonic() + 20
+    assert garbage._hidden.stale
 
 
 def test_it_rests_while_a_job_makes_records(collector: Collector) -> None:
