@@ -114,7 +114,9 @@ def _favour(found: RankedByLabels) -> Section:
         f" {'the table shows' if set(names) & found.favour.keys() else 'only human labels can show'}."
         for family, names in found.same_family.items()
     ]
-    measured = [Sentences(list(_whom(found))), favour_table(found.favour)] if found.favour else []
+    measured: list[Part] = []
+    if found.favour:
+        measured = [Sentences(list(_whom(found))), favour_table(found.favour)]
     return Section(
         "favour",
         "Candidates that the judge favours",

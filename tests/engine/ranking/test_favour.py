@@ -55,8 +55,8 @@ def test_a_name_tells_its_family_by_whole_words(name: str, families: set[str]) -
 
 
 def test_a_file_tells_its_family_by_its_base_model_and_as_llama_by_that_alone(tmp_path: Path) -> None:
-    base = {"general.base_model.count": 1, "general.base_model.0.name": "Gemma 2 9B"}
-    fine_tuned = PublishedFile("m.gguf", keys={**named("Judge", basename="Judge"), **base}).write(tmp_path)
+    keys = {**named("Judge", basename="Judge"), "general.base_model.0.name": "Gemma 2 9B"}
+    fine_tuned = PublishedFile("m.gguf", keys=keys).write(tmp_path)
     assert families_of_file(fine_tuned) == {"gemma"}
     assert families_of_file(PublishedFile("l.gguf", keys=named("Judge")).write(tmp_path)) == set()
     assert families_of_file(PublishedFile("q.gguf", "qwen2", named("Judge")).write(tmp_path)) == {"qwen"}
