@@ -40,7 +40,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.cluster": "core settings system llama prompt store models results judging",
         "engine.metrics": "core settings annotations data llama prompt store models results",
         "engine.calibration": "core settings system annotations data store results metrics",
-        "engine.ranking": "core settings system annotations data results metrics",
+        "engine.ranking": "core settings system annotations data models results metrics",
         "engine.analysis": "core settings system annotations data store results judging metrics calibration"
         " ranking",
         "engine.report": "core settings annotations data models results metrics calibration ranking analysis",

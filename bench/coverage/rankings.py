@@ -57,12 +57,13 @@ def _comparisons(
     random: np.random.Generator, truth: FloatArray, items: int, instructions: int
 ) -> PairComparisons:
     first, second = met(random, len(truth), items)
-    said = _said(random, truth, first, second)
+    said = davidson_said(random, truth[first], truth[second])
     return contests(first, second, random.integers(0, instructions, items), said, len(truth))
 
 
-def _said(random: np.random.Generator, truth: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
-    half = (truth[first] - truth[second]) / 2
+def davidson_said(random: np.random.Generator, first: FloatArray, second: FloatArray) -> FloatArray:
+    """What is said of contests by the scores of both sides."""
+    half = (first - second) / 2
     odds = np.stack([np.exp(half), np.exp(-half), np.full(len(first), _TIE)], axis=1)
     chances = np.cumsum(odds / odds.sum(axis=1, keepdims=True), axis=1)[:, :2]
     drawn = (random.random(len(first))[:, None] > chances).sum(axis=1)
@@ -193,7 +194,7 @@ def _tau_held(
     if name == "swapped":
         other[: count // 2 * 2] = truth[: count // 2 * 2].reshape(-1, 2)[:, ::-1].ravel()
     comparisons = _comparisons(random, truth, items, instructions)
-    said = _said(random, other, comparisons.first, comparisons.second)
+    said = davidson_said(random, other[comparisons.first], other[comparisons.second])
     seed = int(random.integers(1 << 30))
     try:
         found = followed(side_by_side(comparisons, comparisons.with_said(said), seed, draws=_DRAWS), id)

@@ -39,7 +39,7 @@ from engine.ranking.ranking import rank
 from engine.report.audit import audit_section
 from engine.report.calibration import learning_section
 from engine.report.comparison import comparison_sheet
-from engine.report.correction import corrected_candidates
+from engine.report.correction import corrected_candidates, favour_table
 from engine.report.drift import drift_sections
 from engine.report.evaluation import run_sheet
 from engine.report.ranking import candidate_table, pair_table, ranking_sheet
@@ -231,7 +231,8 @@ class Run(RunAsStored):
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
         )
-        shown = [each for each in sheet.sections if each is sheet.sections[0] or each.key == "corrected"]
+        said = {sheet.sections[0].key, "corrected", "favour"}
+        shown = [each for each in sheet.sections if each.key in said]
         parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
         return CandidateRanking(
             sheet.title,
@@ -239,6 +240,7 @@ class Run(RunAsStored):
             frame_of(candidate_table(ranking)),
             frame_of(pair_table(ranking)),
             frame_of(corrected_candidates(found.correction)) if found and found.correction else None,
+            frame_of(favour_table(found.favour)) if found and found.favour else None,
         )
 
     @arguments.api_call

@@ -293,7 +293,8 @@ class CandidateRanking:
     `title`: the judge and the criterion. `sentences`: the verdict, and notes on the correction, or why there
     is none. `candidates`: a row for each candidate, the best first. `pairs`: the win rate of the row's
     candidate against the column's. `corrected`: win rates corrected by human labels; None if these do not
-    suffice. Shares are 0 to 1, a tie counts half; intervals are 95 %.
+    suffice. `favour`: the win rate by the judge minus that by human labels, -1 to 1; None without these.
+    Shares are 0 to 1, a tie counts half; intervals are 95 %.
     """
 
     title: str
@@ -301,6 +302,7 @@ class CandidateRanking:
     candidates: pd.DataFrame = field(repr=False)
     pairs: pd.DataFrame = field(repr=False)
     corrected: pd.DataFrame | None = field(repr=False)
+    favour: pd.DataFrame | None = field(repr=False)
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.sentences])

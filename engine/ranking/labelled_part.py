@@ -5,9 +5,9 @@ Angelopoulos, Duchi and Zrnic, PPI++ (2023), with the tuned weight. K and r are 
 it has labels; before, K is of the judge's own labels and r a typical one.
 """
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import ceil, sqrt
 
@@ -30,8 +30,10 @@ from engine.ranking.comparisons import (
     human_said,
     labels_said,
     system_expected,
+    system_said,
 )
 from engine.ranking.correction import Correction, correct, moved
+from engine.ranking.favour import Favour, favour, same_family
 from engine.results.completeness import random_part, sample_of
 from engine.results.run_results import RunResults
 from engine.settings.sampling import DEFAULT_SEED
@@ -222,8 +224,11 @@ def labelled_already(system: System, dataset: Dataset, criterion: str, part: Lab
 
 def judge_expects(system: System, dataset: Dataset, criterion: str) -> FloatArray:
     """What the judge says of each item, where nobody's label stands in the place of its own."""
-    alone = system if system.results is None else system_of_run(system.results.model_alone())
-    return system_expected(alone, dataset, criterion)
+    return system_expected(_alone(system), dataset, criterion)
+
+
+def _alone(system: System) -> System:
+    return system if system.results is None else system_of_run(system.results.model_alone())
 
 
 def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:
@@ -440,7 +445,7 @@ def _hint(labels: int, items: int) -> Hint:
 class RankedByLabels:
     """`part`: the labels that count, None for none, or `refused`. `correction`, `sample_size`: None where
     nothing is known, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does
-    not count.
+    not count. `favour`: of each candidate with enough labels; `same_family`: as the operation gives it.
     """
 
     part: LabelledPart | None
@@ -448,6 +453,8 @@ class RankedByLabels:
     correction: Correction | None
     sample_size: SampleSize | None
     labelled: frozenset[str] = frozenset()
+    favour: Mapping[str, Favour] = field(default_factory=dict)
+    same_family: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def more_would_help(self) -> bool:
@@ -476,10 +483,15 @@ def by_labels(
     if labelled >= frozenset(dataset.ids):
         labelled = frozenset()
     annotators = comparisons_of(dataset, part.said) if part is not None else None
-    if annotators is None or not annotators.known.any():  # or labels of items alone that are no comparisons
-        return RankedByLabels(None, refused, None, sample_size(judge, None), labelled)
+    related = same_family(system, judge.names)
+    # Or labels of items alone that are no comparisons.
+    if part is None or annotators is None or not annotators.known.any():
+        many = sample_size(judge, None)
+        return RankedByLabels(None, refused, None, many, labelled, same_family=related)
+    said = system_said(_alone(system), dataset, criterion)
+    favoured = favour(annotators, comparisons_of(dataset, said))
     if annotators.known.all():
-        return RankedByLabels(part, refused, None, None)
-    assert part is not None
+        return RankedByLabels(part, refused, None, None, favour=favoured, same_family=related)
     correction = yield from correct(annotators, judge, seed, cancel=cancel, missing=part.missing)
-    return RankedByLabels(part, refused, correction, sample_size(judge, correction), labelled)
+    many = sample_size(judge, correction)
+    return RankedByLabels(part, refused, correction, many, labelled, favoured, related)

@@ -23,6 +23,9 @@ _RIDGE = 1e-8
 _SPREAD_OF_INSTRUCTIONS = 1.0
 """The prior standard deviation, in log odds, of how hard a baseline is to beat."""
 _TAIL = 0.025
+_HARDLY_ANY = 0.01
+# Of AlpacaEval 2's 30 candidates one is so: it is longer in 8 of 805, and has 33.6 % at equal length alone,
+# 17.9 with all others and 15.8 as published.
 _LARGEST_EFFECT = 10.0  # log odds: beyond, lengths and candidates are confounded
 _MOST_STEPS = 100
 _LARGEST_STEP = 4.0
@@ -33,13 +36,15 @@ _EXACT = 1e-9
 class LengthControl:
     """`rates`: what each candidate would win at equal length, 0 to 1, none where lengths and candidates are
     confounded. `effect`: log odds by which a much longer response wins, with `effect_ends`. `longer_won`: how
-    often it did, half a tie, where lengths differ.
+    often it did, half a tie, where lengths differ. `beyond_seen`: the candidates that are the longer one, or
+    the shorter one, in hardly any comparison, so that a rate at equal length is extrapolated.
     """
 
     rates: Mapping[str, Estimate]
     effect: float
     effect_ends: tuple[float, float]
     longer_won: Estimate
+    beyond_seen: tuple[str, ...] = ()
 
 
 def length_control(comparisons: PairComparisons, cancel: CancelToken | None = None) -> LengthControl | None:
@@ -61,7 +66,22 @@ def length_control(comparisons: PairComparisons, cancel: CancelToken | None = No
     won = np.where(differences > 0, known.scores, 1 - known.scores)[places]
     longer_won = share(won.tolist(), known.instructions[places].tolist())
     rates = rates if abs(effect) < _LARGEST_EFFECT else {}
-    return LengthControl(rates, effect, (effect - half * error, effect + half * error), longer_won)
+    beyond = _beyond_seen(known, differences) if rates else ()
+    return LengthControl(rates, effect, (effect - half * error, effect + half * error), longer_won, beyond)
+
+
+def _beyond_seen(known: PairComparisons, differences: FloatArray) -> tuple[str, ...]:
+    """The candidates that are longer, or shorter, in at most _HARDLY_ANY of their comparisons, FEW or more,
+    and as long as the other in no more.
+    """
+    found = []
+    for candidate, places in enumerate(known.of):
+        longer = np.where(known.first[places] == candidate, 1, -1) * differences[places]
+        rarer = min(np.count_nonzero(longer > 0), np.count_nonzero(longer < 0))
+        hardly_any = _HARDLY_ANY * len(places)
+        if len(places) >= FEW and rarer <= hardly_any and np.count_nonzero(longer == 0) <= hardly_any:
+            found.append(known.names[candidate])
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

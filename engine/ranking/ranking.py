@@ -18,6 +18,7 @@ from engine.metrics.intervals import FEW, OverInstructions
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry
 from engine.ranking.comparisons import PairComparisons, check_candidates, left_out_in_words
 from engine.ranking.correction import Corrected
+from engine.ranking.favour import Favour
 from engine.ranking.labelled_part import RankedByLabels
 from engine.ranking.length_control import LengthControl, length_control
 from engine.settings.sampling import DEFAULT_SEED
@@ -189,7 +190,7 @@ class Ranking:
     @property
     def caveats(self) -> list[str]:
         ties = ties_caveat(self.bradley_terry)
-        return [*self._few(), *self._apart(), *ties, *self._cycles(), *self._unsaid()]
+        return [*self._few(), *self._apart(), *ties, *self._cycles(), *self._lengths(), *self._unsaid()]
 
     def _few(self) -> Iterator[str]:
         instructions = len(np.unique(self.comparisons.instructions[self.comparisons.known]))
@@ -229,6 +230,15 @@ class Ranking:
             chance += " order of the candidates is true."
         run = "a cycle:" if len(cycles) == 1 else f"{len(cycles):,} cycles, such as"
         yield f"Win rates of pairs run in {run} {shown}. {chance}"
+
+    def _lengths(self) -> Iterator[str]:
+        far = self.lengths.beyond_seen if self.lengths is not None else ()
+        if far:
+            yield (
+                f"Longer than the opponent in hardly any comparison, or shorter in hardly any: {_named(far)}."
+                " The length-controlled win rate lies beyond what was seen there, and its interval does not"
+                " cover that."
+            )
 
     def _unsaid(self) -> Iterator[str]:
         if self.comparisons.left_out:
@@ -311,6 +321,8 @@ def ranking_json(
             one["corrected"] = corrected_json(correction.candidates[name])
             if correction.bradley_terry is not None:
                 one["corrected"] |= _percent("against_mean", correction.bradley_terry.scores[name])
+        if corrected is not None and name in corrected.favour:
+            one["favour"] = _favour_json(corrected.favour[name])
         candidates.append(one)
     pairs = []
     for (name, other), rate in ranking.rates.pairs.items():
@@ -330,11 +342,11 @@ def ranking_json(
     return {**made, **_percent("first_won", ranking.places)}
 
 
-def corrected_json(one: Corrected) -> dict[str, Any]:
-    """A corrected share, in percent; next to it the labels and the judge alone."""
+def corrected_json(one: Corrected, name: str = "win_rate") -> dict[str, Any]:
+    """A corrected share, in percent, under its name; next to it the labels and the judge alone."""
     return {
-        **_percent("win_rate", one.rate),
-        "win_rate_of_these_items_interval": [100 * end for end in one.of_these],
+        **_percent(name, one.rate),
+        f"{name}_of_these_items_interval": [100 * end for end in one.of_these],
         **_percent("labels_alone", one.labels),
         "labels_alone_of_these_items_interval": [100 * end for end in one.labels_of_these],
         "judge_alone": 100 * one.judge,
@@ -346,8 +358,21 @@ def corrected_json(one: Corrected) -> dict[str, Any]:
     }
 
 
+def _favour_json(one: Favour) -> dict[str, Any]:
+    """In percentage points, the judge minus annotators."""
+    return {
+        **_percent("points", one.difference),
+        "standard_error": 100 * one.standard_error,
+        "p_holm": one.p_holm,
+        "items": one.items,
+        "instructions": one.instructions,
+    }
+
+
 def _by_labels_json(found: RankedByLabels) -> dict[str, Any]:
     made: dict[str, Any] = {"labels": found.part.whose if found.part else None}
+    if found.same_family:
+        made["same_family"] = {family: list(names) for family, names in found.same_family.items()}
     if found.part is not None:
         made["sentences"] = list(found.part.remarks if found.correction else found.part.sentences)
     if found.refused is not None:
@@ -359,7 +384,7 @@ def _by_labels_json(found: RankedByLabels) -> dict[str, Any]:
             "of_the_part_without_a_label": correction.missing,
             "correlation": correction.correlation,
             "worth": correction.worth,
-            "shares": {name: corrected_json(one) for name, one in correction.shares.items()},
+            "shares": {name: corrected_json(one, "share") for name, one in correction.shares.items()},
         }
         if correction.bradley_terry is not None:
             made["groups"] = correction.bradley_terry.groups

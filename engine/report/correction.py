@@ -1,13 +1,14 @@
-"""A judge's ranking corrected by human labels, and how many labels it takes."""
+"""A judge's ranking corrected by human labels, whom the judge favours, and how many labels it takes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from engine.core.errors import Hint
-from engine.core.formatting import INTERVAL, counted, listed, short_name, words
+from engine.core.formatting import INTERVAL, counted, listed, points, short_name, words
 from engine.core.tables import Column, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.metrics.intervals import FEW
 from engine.ranking.correction import Corrected, Correction
+from engine.ranking.favour import Favour
 from engine.ranking.labelled_part import COST, TYPICAL, RankedByLabels, SampleSize
 from engine.ranking.ranking import ties_caveat
 from engine.report.columns import CANDIDATE, cells
@@ -40,6 +41,21 @@ _CORRECTED = (
     ),
     Column("labelled", "labelled", Kind.COUNT, "How many of its items have human labels."),
     Column("items", "items", Kind.COUNT, "How many items it takes part in."),
+)
+_FAVOUR = (
+    Column("favour", "judge − labels", Kind.ESTIMATE).means(
+        "The win rate by the judge minus that by human labels, in percentage points, on items that both"
+        f" labelled: above 0, the judge favours the candidate. {INTERVAL}"
+    ),
+    Column("p_holm", "p, Holm", Kind.NUMBER, digits=4, least=0.0001).means(
+        "p that the difference is 0, corrected by Holm's method for all candidates: significant below .05."
+    ),
+    Column("items", "items", Kind.COUNT, "The number of its items that both labelled."),
+    Column("instructions", "instructions", Kind.COUNT, "The number of instructions of these items."),
+)
+_OTHERS = (
+    "A calibration fitted on labels of some candidates need not hold for others: the judge's errors depend on"
+    " the candidate."
 )
 _MORE = (
     Column("more", "additional labels", Kind.COUNT).means(
@@ -101,9 +117,55 @@ def correction_sections(found: RankedByLabels) -> list[Section]:
     elif found.part is not None:
         everything = "All items have a human label, so there is nothing to correct. Rank by these labels."
         sections.append(Section("corrected", "Corrected by human labels", [Sentences([everything])]))
+    if found.favour or found.same_family:
+        sections.append(_favour(found))
     if found.sample_size is not None:
         sections.append(_how_many(found.sample_size))
     return sections
+
+
+def _favour(found: RankedByLabels) -> Section:
+    related = [
+        f"Of the judge's own family, by name or file ({family}):"
+        f" {listed(names, shown=short_name)}. Judges often favour such candidates. Whether this one does,"
+        f" {'the table shows' if set(names) & found.favour.keys() else 'only human labels can show'}."
+        for family, names in found.same_family.items()
+    ]
+    measured: list[Part] = []
+    if found.favour:
+        measured = [Sentences(list(_whom(found))), favour_table(found.favour)]
+    return Section(
+        "favour",
+        "Candidates that the judge favours",
+        [*([Sentences(related, Tone.CAVEAT)] if related else ()), *measured],
+        "Random errors of a judge also take from the best candidates and give to the weakest ones."
+        if measured
+        else "",
+        spelt_out=True,
+    )
+
+
+def _whom(found: RankedByLabels) -> Iterator[str]:
+    told = {name: one.difference.value for name, one in found.favour.items() if one.is_significant}
+    if not told:
+        most = max(one.at_most for one in found.favour.values())
+        yield (
+            "No candidate is significantly favoured, nor judged too strictly: by the intervals, no win rate"
+            f" by this judge is more than {points(most)} from that by human labels."
+        )
+        return
+    for does, sign in (("favours", 1), ("is harder than annotators on", -1)):
+        shown = [f"{short_name(name)} (by {points(abs(by))})" for name, by in told.items() if sign * by > 0]
+        if shown:
+            yield f"This judge {does} {listed(shown, shown=str)}."
+    corrected = found.correction is not None and told.keys() <= found.correction.candidates.keys()
+    yield f"Rank by {'the corrected win rates' if corrected else 'human labels'} instead. {_OTHERS}"
+
+
+def favour_table(favour: Mapping[str, Favour]) -> Table:
+    """A row for each candidate, the most favoured first."""
+    rows: list[Row] = [[name, one.difference, *cells(one, _FAVOUR[1:])] for name, one in favour.items()]
+    return Table([CANDIDATE, *_FAVOUR], rows)
 
 
 def _corrected(found: RankedByLabels, correction: Correction) -> Section:

@@ -47,7 +47,8 @@ RANK = Column("rank", "rank", Kind.TEXT).means(
 _GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
 _EQUAL_LENGTH = Column("equal_length", "length-controlled (%)", Kind.ESTIMATE).means(
     "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
-    f" regression. {INTERVAL}"
+    " regression. It depends on the other candidates: with one against a baseline it rests on that one's"
+    f" lengths alone, with many on those of all. Compare only rates of one table. {INTERVAL}"
 )
 _BY_LENGTH = Column("by_length", "length effect", Kind.NUMBER, digits=1).means(
     "The win rate minus the length-controlled one, in percentage points: what is due to length."

@@ -266,7 +266,8 @@ FRAMES = {
     "raw_predictions": "tiebreak.Run(8).raw_predictions",
     "health": "vars(tiebreak.Run(4).health)",
     "evaluate": "tiebreak.Run(1).evaluate('gold.tsv')",
-    "rank": "{name: getattr(tiebreak.Run(1).rank(), name) for name in ('candidates', 'pairs', 'corrected')}",
+    "rank": "{name: getattr(tiebreak.Run(1).rank(), name)"
+    " for name in ('candidates', 'pairs', 'corrected', 'favour')}",
     "compare": "tiebreak.Run(1).compare(tiebreak.Run(3))",
     "drift": "tiebreak.Run(1).drift(tiebreak.Run(3))",
     "audit": "tiebreak.Run(6).audit()",

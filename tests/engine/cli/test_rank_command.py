@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,6 +136,19 @@ def test_a_ranking_is_corrected_by_the_labels_of_a_part(judged: tuple[Path, Path
         assert one["corrected"]["judge_alone"] == pytest.approx(one["win_rate"])
     assert found["by_labels"]["labelled"] == 120
     assert found["by_labels"]["how_many"]["half_width_with_more"]["100"] > 0
+    low, high = found["candidates"][0]["favour"]["points_interval"]
+    assert low < found["candidates"][0]["favour"]["points"] < high
+    assert 0 < found["by_labels"]["shares"]["A"]["share"] < 100
+    assert "Candidates that the judge favours" in told
+
+
+def test_the_page_on_commands_names_keys_of_the_json(tmp_path: Path) -> None:
+    printed("rank", CANDIDATES, "--json", tmp_path / "ranking.json")
+    found = json.loads((tmp_path / "ranking.json").read_text("utf-8"))
+    page = (ROOT / "docs" / "commands.md").read_text("utf-8").partition("\n### rank\n")[2]
+    told = page[page.index("- `--json` writes") : page.index("- `--csv` has")]
+    held = {*found, *found["candidates"][0], *found["pairs"][0]}
+    assert set(re.findall(r"`([a-z_]+)`", told)) <= held
 
 
 def test_files_for_others_hold_corrected_numbers_and_the_methods_claim_no_others(
