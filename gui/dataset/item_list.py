@@ -153,8 +153,8 @@ def column_named(columns: Sequence[DatasetColumn], source: str) -> int | None:
 
 NEVER_HIDDEN = "id"
 _WIDTHS = {"instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean characters
-_LONGEST_ID, _BESIDE_ID = 36, 3  # that of a UUID; in mean characters
-_LEAST_TEXT = 12  # of a text that gives way to long ids, in mean characters
+_LEAST_ID, _LONGEST_ID, _BESIDE_ID = 7, 36, 3  # that of a UUID; in mean characters
+_SHARE_OF_IDS = 0.25  # of the view, at most
 _ROOM_FOR_MARKS = 6  # characters beside the title of a label's column: its coloured mark, the sort arrow
 _LONGEST_LABEL = len("both good")
 _NARROWEST, _WIDEST = 3.0, 400.0
@@ -197,9 +197,9 @@ class ItemColumns(QObject):
             column for column in shown if column.source in _TEXTS and column.source not in self._widths
         ]
         more = (self._view.viewport().width() - used) // len(growing) if growing else 0
-        least = round(_LEAST_TEXT * self._letter())
         for place, column in enumerate(self._table.columns):
             width = round(self._letters(column) * self._letter())
+            least = round((len(column.title) + _ROOM_FOR_MARKS) * self._letter())
             header.resizeSection(place, max(width + more, least) if column in growing else width)
             header.setSectionHidden(place, not self.is_shown(column))
         self._applying = False
@@ -231,7 +231,8 @@ class ItemColumns(QObject):
     def _letters(self, column: DatasetColumn) -> float:
         default = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
         if column.source == NEVER_HIDDEN:
-            default = min(self._table.longest_id, _LONGEST_ID) + _BESIDE_ID
+            room = _SHARE_OF_IDS * self._view.viewport().width() / self._letter()
+            default = min(min(self._table.longest_id, _LONGEST_ID) + _BESIDE_ID, max(room, _LEAST_ID))
         return self._widths.get(column.source, default)
 
     def _letter(self) -> int:

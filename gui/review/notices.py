@@ -7,11 +7,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QWidget
 
 from engine.annotations.records import ListOrder, WantedItems
-from engine.core.formatting import short_name, visible
+from engine.core.formatting import visible
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
 from gui.widgets.action_table import with_keys
 from gui.widgets.fields import FlowLayout
-from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
+from gui.widgets.foreign_text import OneLine, plain_label, set_tip
 from gui.widgets.glossary import MORE_BY_F1
 from gui.widgets.labels import STRETCH, button, heading, hint, in_column, in_row, main_button, name, set_role
 from gui.widgets.notice import IN_THE_WINDOW
@@ -43,7 +43,7 @@ class NothingToReview(QWidget):
         wanted = workspace.submission_wanted.emit
         self.submission = button("Open submission…", wanted, "Open a submission file", what)
         by_hand = "Label the dataset that is open, without a judge"
-        self.by_hand = button("Label by hand", workspace.label_by_hand, "Label by hand", by_hand)
+        self.by_hand = button("Label this dataset by hand", workspace.label_by_hand, "Label by hand", by_hand)
         workspace.dataset_changed.connect(self.follow)
         shown = (self._first, self._next, self.button, self.by_hand, self.submission)
         parts = ((each, Qt.AlignmentFlag.AlignHCenter) for each in shown)
@@ -64,7 +64,6 @@ class NothingToReview(QWidget):
             then = "Judge a dataset, label it by hand, choose a run at the head, or open a submission file."
         dataset = self._workspace.dataset
         self.by_hand.setVisible(dataset is not None)
-        self.by_hand.setText(f"Label {one_line(short_name(dataset.name))} by hand" if dataset else "")
         self._first.setText(first)
         self._next.setText(then)
 

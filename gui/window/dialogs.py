@@ -182,7 +182,7 @@ class SettingsDialog(QtWidgets.QDialog):
         self.setWindowTitle("Settings")
         self._workspace = workspace
         self._state = state = workspace.state
-        self._form = QtWidgets.QFormLayout(verticalSpacing=10)
+        self._form = QtWidgets.QFormLayout(verticalSpacing=5)
         self._author = QtWidgets.QLineEdit(maxLength=LONGEST_NAME)
         labels.name(self._author, "Your name", "Stored with every label and note that you give")
         self._author.editingFinished.connect(self._keep_author)
