@@ -157,9 +157,7 @@ class _Compared:
 def held_out(
     chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
 ) -> HeldOut | None:
-    """What `chosen` is worth, next to the `default` settings where these are others, on held-out items; None
-    where too few were judged. Cancelled.
-    """
+    """What `chosen` is worth on held-out items, next to the `default`; None for too few judged. Cancelled."""
     alone = _compared([chosen], gold, parts, cancel, as_they_are=True)
     if alone is None:
         return None
@@ -228,9 +226,7 @@ def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class GivenUp:
-    """A prompt that was tried no further after so many `items`, this many nats `behind` the best on them;
-    `why`: a clause.
-    """
+    """Tried no further after so many `items`, this many nats `behind` the best on them; `why`: a clause."""
 
     prompt: Prompt
     items: int
@@ -373,7 +369,7 @@ class _Search:
         """What the model reads of an item of typical length for each look at a prompt."""
         plan, methods = self._plans[prompt], self._request.methods
         some = replace(plan, dataset=plan.dataset.at(range(min(_ITEMS_COUNTED, len(plan.dataset)))))
-        found = followed(forecast(some, None, self._cancel), lambda _event: None)
+        found = followed(forecast(some, None, self._cancel))
         items = max(found.items - len(found.too_long), 1)
         of_methods = {method: found.tokens_by_method.get(method, 0) for method in methods}
         shared = found.tokens_to_read - sum(of_methods.values())

@@ -285,9 +285,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """The items whose most likely label has a probability above `low`, at most `high`: `count` >= 1;
-    `confidence`: the mean of those probabilities; `accuracy`: the share that is right.
-    """
+    """Items whose likeliest label has a probability in (`low`, `high`]; `confidence`: its mean."""
 
     low: float
     high: float

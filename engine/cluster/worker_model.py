@@ -187,7 +187,7 @@ class ModelOnWorker:
             SubprocessWorker if self._options.device else InProcessWorker, measure_speed, self._cancel
         )
         measuring = speed_of(model, self._options.machine(model), self._cancel, worker)
-        return followed(measuring, lambda _event: None).speed
+        return followed(measuring).speed
 
     def close(self) -> None:
         self._drop()

@@ -196,7 +196,7 @@ def whole(steps: Callable[Given, Steps[Result]]) -> Callable[Given, Result]:
 
     @wraps(steps)
     def at_once(*args: Given.args, **named: Given.kwargs) -> Result:
-        return followed(steps(*args, **named), lambda _writers: None)
+        return followed(steps(*args, **named))
 
     return at_once
 

@@ -222,9 +222,7 @@ def count_run(results: RunResults) -> list[LabelCounts]:
 
 
 class LabelQuality(NamedTuple):
-    """Of a label, with intervals over instructions. `precision`: the share of the items with it that are
-    right, `recall`: of those that humans gave it; None where there are none.
-    """
+    """`precision`: among the given, `recall`: among the human labels; None for none."""
 
     precision: Estimate | None
     recall: Estimate | None

@@ -61,9 +61,7 @@ class AgainstAnnotator:
 
 @dataclass(frozen=True)
 class AltTest:
-    """On one criterion, None for all. `advantage`: the mean over annotators of the judge's, rho, 0 to 1, with
-    its 95 % interval over instructions.
-    """
+    """On one criterion, None for all. `advantage`: the judge's mean rho over annotators, 0 to 1."""
 
     criterion: str | None
     annotators: tuple[AgainstAnnotator, ...]
@@ -108,9 +106,7 @@ class AltTest:
 
 
 class _LeftOut(NamedTuple):
-    """By item of an annotator: 1 where the judge agrees with as many others as they do or more, else 0; the
-    reverse; the instruction.
-    """
+    """By item: 1 where the judge agrees with as many others as the annotator, else 0; the reverse."""
 
     judge: list[float]
     own: list[float]

@@ -90,9 +90,7 @@ class Meetings:
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """By draw and pair of candidates that met: how many comparisons, what the first one won (half a tie), and
-    how many were tied: `sums`, (3, draws, pairs).
-    """
+    """`sums`, (3, draws, pairs): how many comparisons, what the first one won (half a tie), how many ties."""
 
     met: Meetings
     sums: FloatArray
@@ -169,9 +167,7 @@ class BradleyTerryScores:
 
     @property
     def equals_tie(self) -> float:
-        """How often two equal candidates tie by the model, 0 to 1. Near 1 there is hardly a largest
-        likelihood: where somebody never loses and often ties, nu and its score grow without end.
-        """
+        """How often two equal candidates tie by the model, 0 to 1; near 1 there is hardly a maximum."""
         tie = float(self.fit.tie[0])
         return tie / (tie + 2)
 
@@ -567,9 +563,7 @@ class PairPlaces:
 
 @dataclass(frozen=True, eq=False)
 class TwoRankings:
-    """By each, of the same `comparisons` and draws of instructions; `same_side`: on what share (0 to 1) both
-    favour the same candidate, or neither any.
-    """
+    """Of the same `comparisons` and draws; `same_side`: both favour the same one, or none, 0 to 1."""
 
     comparisons: PairComparisons
     one: BradleyTerryScores
@@ -640,9 +634,7 @@ def side_by_side(
     cancel: CancelToken | None = None,
     draws: int = DRAWS,
 ) -> Generator[MeasureProgress, None, TwoRankings]:
-    """Of comparisons, by ids, of which both said something; tells its draws. SetupError where these are too
-    few, not connected, or of other candidates under the same ids; Cancelled.
-    """
+    """By ids of which both said something. SetupError for too few, or other candidates; Cancelled."""
     both = _shared(one, other)
     known = both[0]
     instructions = len(np.unique(known.instructions))

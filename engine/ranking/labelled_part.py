@@ -462,9 +462,7 @@ def by_labels(
     seed: int = DEFAULT_SEED,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, RankedByLabels]:
-    """Labels of what the system answers count: of items that a run has not come to they say nothing.
-    SetupError where the `dataset` does not name its candidates; Cancelled.
-    """
+    """By labels of what the system answers. SetupError where the `dataset` names no candidates; Cancelled."""
     dataset = dataset.only(frozenset(system.rows))
     judge = comparisons_of(dataset, judge_expects(system, dataset, criterion))
     part, refused = None, None

@@ -1,6 +1,4 @@
-"""What a calibration is worth, what more labels bring, how reliable probabilities are: tables, sections and
-figures.
-"""
+"""What a calibration is worth, what more labels bring, how reliable probabilities are: tables, figures."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
