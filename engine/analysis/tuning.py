@@ -33,7 +33,6 @@ from engine.analysis.tuning_choice import (
     parts_of,
     prompts_of,
     scored_items,
-    wide,
 )
 from engine.calibration.fitting import LEAST_FOR_FITTING, Views, fitted
 from engine.calibration.learning import Nats
@@ -352,8 +351,9 @@ class _Search:
             write_dataset(self._examples, columns_of_examples(self._dataset, self.parts))
         for place, prompt in enumerate(self.prompts):
             setup = prompt.in_setup(self._request.run, self._examples)
-            setup = wide(setup, self._request.methods, self.parts.judged)
-            setup = replace(setup, criteria=self.criteria, name=f"Settings tried: {prompt.words}")
+            methods, name = self._request.methods, f"Settings tried: {prompt.words}"
+            asked = {"methods": methods, "ids": self.parts.judged, "criteria": self.criteria}
+            setup = setup.whole(**asked, name=name, note=None)
             prepared = Reports(prepare_run(setup, self._cancel, self._dataset))
             for event in prepared:
                 if place == 0 or isinstance(event, Preparing):

@@ -3,7 +3,7 @@ Whether a judge may stand in for an annotator: the alternative annotator test of
 (2025), arXiv 2501.10970, sections 3.1 to 3.4 and B.1.
 """
 
-from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations, product
@@ -460,7 +460,7 @@ def _agreement(
     by_name = {side.name: side.labels for side in annotators}
     return AnnotatorAgreement(
         tuple(shared for pair in pairs for shared in pair.shared()),
-        _among(by_name.values(), pairs, facts),
+        _among(by_name, pairs, facts),
         tuple(against_others(by_name, judge, facts.instructions, facts.criteria)),
         tuple(alt_tests(by_name, judge or {}, facts.instructions, facts.criteria)),
     )
@@ -518,42 +518,27 @@ class _Two:
 
 
 def _among(
-    annotators: Collection[LabelsByKey], pairs: Sequence[_Two], facts: _Facts
+    annotators: Mapping[str, LabelsByKey], pairs: Sequence[_Two], facts: _Facts
 ) -> dict[str | None, AmongAnnotators]:
-    found = {}
+    found, given = {}, labels_by_item(annotators, None)
     for criterion in facts.criteria:
         shared = [pair for pair in pairs if pair.is_of_annotators and pair.equal[criterion]]
         if shared:
-            counts = _label_counts(annotators, criterion)
+            own = {key: said for key, said in given.items() if criterion in (None, key.criterion)}
+            several = {key: [*said.values()] for key, said in own.items() if len(said) > 1}
+            counts = [[labels.count(label) for label in HUMAN_LABELS] for labels in several.values()]
             known = [(len(pair.equal[criterion]), pair.kappa(criterion)) for pair in shared]
             kappas = [(items, value) for items, value in known if value is not None]
             equal = [of_label for pair in shared for of_label in pair.equal[criterion].items()]
             of_all = sum(items for items, _ in kappas)
-            who = [any(criterion in (None, key.criterion) for key in labels) for labels in annotators]
             found[criterion] = AmongAnnotators(
                 criterion,
-                annotators=sum(who),
+                annotators=len(set().union(*own.values())),
                 pairs=len(shared),
                 items=len(counts),
                 equal=share([each for _, each in equal], facts.of(key for key, _ in equal)),
                 kappa=sum(items * value for items, value in kappas) / of_all if kappas else None,
-                alpha=MetLabels.among([*counts.values()], facts.of(counts)).measured(alpha_of),
+                alpha=MetLabels.among(counts, facts.of(several)).measured(alpha_of),
                 differing=frozenset(key.item_id for key, each in equal if not each),
             )
     return found
-
-
-def _label_counts(
-    annotators: Iterable[LabelsByKey], criterion: str | None
-) -> Mapping[JudgmentKey, Sequence[int]]:
-    """How often each label was given to each item that two or more labelled."""
-    given: dict[JudgmentKey, list[HumanLabel]] = {}
-    for labels in annotators:
-        for key, label in labels.items():
-            if criterion in (None, key.criterion):
-                given.setdefault(key, []).append(label)
-    return {
-        key: [labels.count(label) for label in HUMAN_LABELS]
-        for key, labels in given.items()
-        if len(labels) > 1
-    }

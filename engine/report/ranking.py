@@ -193,18 +193,11 @@ def candidate_table(ranking: Ranking) -> Table:
 
 def items_behind(ranking: Ranking, name: str, other: str | None = None) -> ItemsBehind:
     """The labelled items with a response of a candidate; with those of an `other` one, both."""
-    place = ranking.comparisons.names.index
+    place, shown = ranking.comparisons.names.index, short_name(name)
     if other is None:
-        ids = ranking.ids_of[place(name)]
-    else:
-        low, high = sorted((place(name), place(other)))
-        ids = ranking.ids_between[low, high]
-    written = (
-        f"with a response of {short_name(name)}"
-        if other is None
-        else f"{short_name(name)} against {short_name(other)}"
-    )
-    return ItemsBehind(ids, None, written)
+        return ItemsBehind(ranking.ids_of[place(name)], None, f"with a response of {shown}")
+    low, high = sorted((place(name), place(other)))
+    return ItemsBehind(ranking.ids_between[low, high], None, f"{shown} against {short_name(other)}")
 
 
 def _pairs(ranking: Ranking) -> Section:
