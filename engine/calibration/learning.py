@@ -202,7 +202,9 @@ def learning(
             "Label more items.",
         )
     folds = {name: grouped_folds(views.groups, thorough.folds) for name, views in enough.items()}
-    sizes = _sizes(folds)
+    halved = {name: _halved(min(len(train) for train, _ in of_one)) for name, of_one in folds.items()}
+    rows = min(map(len, halved.values()))
+    sizes = {name: sizes[-rows:] for name, sizes in halved.items()}
     steps, done = sum(map(len, folds.values())) * thorough.orders, 0
     trained_on = []
     yield MeasureProgress(0, steps)
@@ -219,13 +221,6 @@ def learning(
         labelled={name: len(views.groups) for name, views in enough.items()},
         left_out=few,
     )
-
-
-def _sizes(folds: Mapping[str, Sequence[Fold]]) -> dict[str, list[int]]:
-    """As many training labels as each fold leaves, half of these and so on; equally many sizes of each."""
-    halved = {name: _halved(min(len(train) for train, _ in of_one)) for name, of_one in folds.items()}
-    rows = min(map(len, halved.values()))
-    return {name: sizes[-rows:] for name, sizes in halved.items()}
 
 
 def _halved(most: int) -> list[int]:

@@ -305,15 +305,14 @@ def quality(log_probs: FloatArray, labels: IntArray, read: FloatArray | None = N
     chosen = likeliest(log_probs, log_probs if read is None else read)
     bins = reliability(probabilities, labels, chosen=chosen)
     error = sum(bin_.count * abs(bin_.accuracy - bin_.confidence) for bin_ in bins) / len(labels)
-    return Quality(float(np.mean(is_right(chosen, labels))), _log_loss(probabilities, labels), error)
-
-
-def _log_loss(probabilities: FloatArray, labels: IntArray) -> float:
-    """The log-loss, where a tie takes the probability of both its labels together, as that of the first."""
     ties = labels == _TIE
     of_labels = probabilities[np.arange(len(labels)), np.where(ties, _GOOD, labels)]
     of_labels[ties] += probabilities[ties, _BAD]
-    return float(-np.log(np.clip(of_labels, _LEAST, 1 - _LEAST)).mean())
+    return Quality(
+        float(np.mean(is_right(chosen, labels))),
+        float(-np.log(np.clip(of_labels, _LEAST, 1 - _LEAST)).mean()),
+        error,
+    )
 
 
 def reliability(
