@@ -350,8 +350,7 @@ class Drift:
     @cached_property
     def accuracy_moves(self) -> Mapping[str | None, int]:
         """Where the accuracy significantly rose (1) or fell (-1): by None on average, by name on one of
-        several criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW
-        instructions.
+        several criteria. Together wrong in 5 % of cases at most. Empty on fewer than FEW.
         """
         tested = self._tested
         corrected = holm([p_value for *_, p_value in tested])

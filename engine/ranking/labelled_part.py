@@ -439,8 +439,7 @@ def _hint(labels: int, items: int) -> Hint:
 @dataclass(frozen=True, eq=False)
 class RankedByLabels:
     """`part`: the labels that count, None for none, or `refused`. `correction`, `sample_size`: None where
-    nothing is known, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does
-    not count.
+    unknown, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does not count.
     """
 
     part: LabelledPart | None
