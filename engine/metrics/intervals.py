@@ -167,9 +167,8 @@ class OverInstructions:
 
     def share_interval(self) -> Interval:
         """Of a mean of values from 0 to 1: Clopper and Pearson's interval of as many independent values as
-        these are worth, with Student's t over instructions (Korn and Graubard, Confidence Intervals for
-        Proportions with Small Expected Number of Positive Counts Estimated From Survey Data, 1998). Simulated
-        coverage: `bench/coverage/intervals.py`.
+        these are worth (Korn and Graubard, Confidence Intervals for Proportions with Small Expected Number of
+        Positive Counts Estimated From Survey Data, 1998). Simulated coverage: `bench/coverage/intervals.py`.
         """
         return Interval(*clopper_pearson(self.mean, self.worth_of_share, _TAIL))
 
