@@ -59,7 +59,18 @@ def self_test(cancel: CancelToken) -> Generator[Check, None, None]:
     """Try everything, each check when it is asked for. Raises Cancelled. What is written is gone at the end,
     but for the program's own folders, in the cache that the demo model was tried, and the log of a bug.
     """
-    for name, look in [
+    for name, look in _checks(cancel):
+        cancel.raise_if_requested()
+        yield _tried(name, look)
+
+
+def internet_check(name: str) -> Check:
+    """Whether this process has an internet socket, where another one does the self-test."""
+    return _tried(name, _internet)
+
+
+def _checks(cancel: CancelToken) -> list[tuple[str, Callable[[], str]]]:
+    return [
         ("versions", _versions),
         ("data folder", partial(_write_and_read, data_folder)),
         ("cache folder", partial(_write_and_read, cache_folder)),
@@ -74,14 +85,7 @@ def self_test(cancel: CancelToken) -> Generator[Check, None, None]:
         ("judging", partial(_once_loaded, partial(_judging, cancel))),
         # After all others, so that what they might have opened is seen.
         ("internet", _internet),
-    ]:
-        cancel.raise_if_requested()
-        yield _tried(name, look)
-
-
-def internet_check(name: str) -> Check:
-    """Whether this process has an internet socket, where another one does the self-test."""
-    return _tried(name, _internet)
+    ]
 
 
 def _tried(name: str, look: Callable[[], str]) -> Check:
