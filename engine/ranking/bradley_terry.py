@@ -94,18 +94,6 @@ class Tallies:
     met: Meetings
     sums: FloatArray
 
-    @property
-    def comparisons(self) -> FloatArray:
-        return np.asarray(self.sums[0])
-
-    @property
-    def won(self) -> FloatArray:
-        return np.asarray(self.sums[1])
-
-    @property
-    def tied(self) -> FloatArray:
-        return np.asarray(self.sums[2])
-
     def of_draws(self, draws: slice | BoolArray) -> "Tallies":
         return replace(self, sums=self.sums[:, draws])
 
@@ -401,8 +389,8 @@ def _with_unseen(drawn: Tallies, random: np.random.Generator) -> Tallies:
     """
     first, second = drawn.met.first, drawn.met.second
     met = np.bincount(np.concatenate([first, second]), minlength=drawn.met.candidates)
-    for_coin = np.broadcast_to(0.5 / met[first] + 0.5 / met[second], drawn.comparisons.shape)
-    coins = random.integers(0, 2, drawn.comparisons.shape)
+    for_coin = np.broadcast_to(0.5 / met[first] + 0.5 / met[second], drawn.sums[0].shape)
+    coins = random.integers(0, 2, drawn.sums[0].shape)
     more = np.stack([2 * for_coin, for_coin * (coins + 0.5), np.zeros_like(for_coin)])
     return replace(drawn, sums=drawn.sums + more)
 
