@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from engine.analysis.trust import TrustRequest, trust_of
 from engine.calibration.jury import make_jury
-from engine.calibration.run_calibration import Wishes, calibrate_run
+from engine.calibration.run_calibration import Wishes
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.items import HumanLabel, Prediction, agree, majority, written_label
@@ -31,6 +31,7 @@ from engine.metrics.matching import System, match, system_of_run
 from engine.metrics.trust import Promise
 from engine.results.run_results import RunResults
 from engine.results.trust import may_stand
+from tests.judged import calibrate_run
 
 _CRITERION = "overall_quality"
 _JUDGES = ("judge_gpt_3_5", "judge_pandalm_7b")

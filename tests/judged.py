@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from engine.analysis.perturbations import make_perturbations
 from engine.annotations.records import new_override
+from engine.calibration.run_calibration import DEFAULT, CalibratedRun, Wishes, calibrating
+from engine.core.events import followed
 from engine.core.items import HumanLabel, Order, Prediction, Preference, Tie
 from engine.core.judgments import Explanation, JudgedItem, RawPrediction, Shortening
 from engine.data.arrow_arrays import text_array
@@ -103,6 +105,10 @@ def system(
 def matched(predicted: Labels, human: Labels, criterion: str = "safety", **more: Any) -> Matched:
     """One criterion's labels compared with the human ones."""
     return match(system({criterion: predicted}), dataset({criterion: human}, **more))
+
+
+def calibrate_run(matched: Matched, wishes: Wishes = DEFAULT) -> CalibratedRun:
+    return followed(calibrating(matched, None, wishes))
 
 
 def stored_run(

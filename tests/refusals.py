@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from engine.calibration.run_calibration import calibrate_run
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.judgments import CriterionCalibration
@@ -29,7 +28,7 @@ from engine.settings.rows import JudgeSettings, KvType, Mode
 from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.paths import demo_dataset, demo_model
-from tests.judged import SURE_A, A, dataset, judged_run, matched, stored_run, system
+from tests.judged import SURE_A, A, calibrate_run, dataset, judged_run, matched, stored_run, system
 from tests.steps import plan_with
 
 JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")

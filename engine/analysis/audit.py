@@ -27,8 +27,7 @@ from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 
 UNCERTAINTY = 0.05
-"""The family-wise error rate: how often a judge that is nowhere beyond a bound may be found to have any
-issue."""
+"""The family-wise error rate: how often a judge within all bounds may have any issue."""
 
 MOST_TIMES = 25
 """The largest multiple of the items that is tried for a clear verdict."""
@@ -151,9 +150,7 @@ def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
 
 
 def over_criteria(values: FloatArray, groups: Sequence[Hashable]) -> OverInstructions | None:
-    """The mean over the criteria of the mean over items of values, shape (criteria, items), NaN for none;
-    `groups`: the instruction of each item. None for too few instructions.
-    """
+    """The mean over criteria of those over items, (criteria, items), NaN for none; None for too few."""
     named: dict[str, list[float]] = {}
     groups_of: dict[str, list[Hashable]] = {}
     for row, of_one in enumerate(values):
@@ -281,9 +278,7 @@ class JudgePredictions:
 
     @classmethod
     def of_run(cls, results: RunResults, dataset: Dataset, gold: Dataset | None = None) -> "JudgePredictions":
-        """Of a run's judged items, as they are in its `dataset`; `gold`: whose labels count, None for its
-        own. Items that the dataset has otherwise by now are omitted.
-        """
+        """Of a run's judged items that its `dataset` still has; `gold`: whose labels count, if others."""
         by_id = {item.id: item for item in dataset.same_items(results.content_hashes)}
         judged = [item for item in results.judged if item.item_id in by_id]
         criteria, read = results.run.identity.criteria, RunPredictions(judged, results.run.deciding_together)
@@ -368,8 +363,7 @@ def _letters(judged: Sequence[JudgedItem], criteria: Sequence[str]) -> FloatArra
 MOST_FLIPPED = LIMITS[Sign.FLIPPED].look
 LEAST_MASS = LIMITS[Sign.ANSWER_MASS].look
 MOST_TOKEN_BIAS = 0.05
-"""Of a position: how much more probable the response in it is. Of a label token: its probability minus one
-fourth."""
+"""How much more probable the response in a position is, or a label token than one fourth."""
 
 _FLIPS = ("flips", "order: flip rate")
 _PLACE = ("place", "order: position bias")
@@ -468,8 +462,7 @@ def speed_line(received: JudgePredictions) -> AuditLine:
 
 
 MOST_WON = 0.02
-"""By how much a perturbation without content may raise P(preferred) minus P(the other preferred) of a
-response."""
+"""By how much a perturbation without content may raise a response's lead."""
 MOST_UNLIKE = 0.05
 """The share of labels that may change if the same question is repeated."""
 

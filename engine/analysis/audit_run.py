@@ -1,7 +1,7 @@
 """The audit of a judge: all checks together, those that human labels allow; the ordinary run that it is."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +34,6 @@ from engine.data.dataset import Dataset
 from engine.data.slices import Slice, slicing
 from engine.metrics.intervals import FEW, OverInstructions, cost_of_choosing
 from engine.results.run_results import RunResults
-from engine.settings.rows import neutral
 from engine.settings.run_setup import RunSetup
 
 MOST_BY_LENGTH = 0.05
@@ -330,19 +329,5 @@ def audit_setup(
     setup: RunSetup, perturbations: Path, of_dataset: str, methods: tuple[Method, ...] = AUDIT_METHODS
 ) -> RunSetup:
     """A run of the same judge over a file of probes: all of them, labels alone, in both orders."""
-    return replace(
-        setup,
-        dataset_path=perturbations,
-        columns=None,
-        items=None,
-        sample=None,
-        ids=(),
-        until=None,
-        methods=methods,
-        both_orders=True,
-        **neutral(),
-        calibration_path=None,
-        fresh=False,
-        resumes=None,
-        name=f"audit with {short_name(of_dataset)}",
-    )
+    name = f"audit with {short_name(of_dataset)}"
+    return setup.whole(dataset_path=perturbations, columns=None, ids=(), methods=methods, name=name)

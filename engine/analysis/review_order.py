@@ -253,13 +253,9 @@ def _winner(
     results: RunResults, place: int, weights: Mapping[str, float], tie_threshold: float
 ) -> str | None:
     """The weighted winner of an item, by its place among the judged; None where a criterion is unscored."""
-    known = {}
-    for name in weights:
-        probabilities = results.probabilities(results.judgments[name][place])
-        if probabilities is None:
-            return None
-        known[name] = probabilities
-    return weighted_winner(known, weights, tie_threshold)
+    every = {name: results.probabilities(results.judgments[name][place]) for name in weights}
+    known = {name: said for name, said in every.items() if said is not None}
+    return weighted_winner(known, weights, tie_threshold) if len(known) == len(every) else None
 
 
 def _passes(row: ReviewRow, filters: Filters) -> bool:

@@ -34,7 +34,6 @@ from engine.metrics.trust import (
     forecast,
 )
 from engine.ranking.labelled_part import labelled_already, labelled_part
-from engine.results.run_results import RunResults
 from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
 from engine.settings.identity import EXAMPLES_SHOWN
 from engine.settings.sampling import DEFAULT_SEED
@@ -126,9 +125,7 @@ class Trusted:
 
 
 def trust_of(request: TrustRequest, cancel: CancelToken) -> Trusted:
-    """By criterion of the judge. SetupError for a judge that does not say how confident it is; where no
-    criterion has labels that count, the reason. Cancelled.
-    """
+    """By criterion. SetupError without a confidence, or where no criterion has labels; Cancelled."""
     request.check()
     first = request.systems[0]
     names = [name for name in first.criteria if all(name in each.criteria for each in request.systems)]
@@ -172,11 +169,12 @@ def _of_criterion(
     sample = _Sample(dataset, ids, part.said)
     found = [_by_measure(request, name, measure, sample, promise) for measure in request.confidences]
     best, judged, labels = max(found, key=lambda each: each[0].accepted)
+    annotators = annotators_against_others(first.results, dataset, [name])
     return replace(
         best,
         forecasts=forecast(judged, labels, promise) if request.forecasts else (),
         labelled=frozenset(labelled_already(first, dataset, name, part)),
-        people=_ceiling(first.results, dataset, name),
+        people=annotators[0].own if annotators else None,
         remarks=(*part.remarks, *_remarks(len(part.missing - leaked), len(leaked & labelled))),
     )
 
@@ -195,9 +193,7 @@ class _Sample:
         return [place_of[item_id] for item_id in self.ids]
 
     def agreement(self, labels: Sequence[HumanLabel | None]) -> list[float]:
-        """The share of each item's people who gave its label; 0 for an item that nobody labelled, as if all
-        had said something else.
-        """
+        """The share of each item's people who gave its label; 0 for an item that nobody labelled."""
         found = []
         for place, given in zip(self.places, labels, strict=True):
             agreeing = [agree(given, label) for label in HUMAN_LABELS]
@@ -281,11 +277,6 @@ def _most_frequent(sample: _Sample, part: TrustSample, taken: Threshold) -> Esti
     label = HUMAN_LABELS[int(np.nan_to_num(said).sum(axis=0).argmax())]
     agreement = sample.agreement([label] * len(sample.ids))
     return share([agreement[place] for place in kept], [part.instructions[place] for place in kept])
-
-
-def _ceiling(results: RunResults | None, dataset: Dataset, criterion: str) -> Estimate | None:
-    found = annotators_against_others(results, dataset, [criterion])
-    return found[0].own if found else None
 
 
 def _remarks(missing: int, leaked: int) -> Iterator[str]:

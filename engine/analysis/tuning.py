@@ -33,7 +33,6 @@ from engine.analysis.tuning_choice import (
     parts_of,
     prompts_of,
     scored_items,
-    wide,
 )
 from engine.calibration.fitting import LEAST_FOR_FITTING, Views, fitted
 from engine.calibration.learning import Nats
@@ -89,12 +88,11 @@ class Gain:
 @dataclass(frozen=True)
 class HeldOut:
     """Chosen settings on `items` of this many `instructions` that took no part, fitted to those that did.
-    `criteria`: with labels enough of both; `unscored`: judgments that could not be made there, and take no
-    part. `log_loss`: nats; `right`: the share of labels that are right; `frequent`: that of the label which
-    is most frequent where it was fitted. `over_frequent`, `over_default`: the gain over the class prior, and
-    over the default settings fitted in the same way; None where these were chosen, or judged too few.
-    `needed`: this many held-out instructions would show GAIN_TO_SEE over the most frequent label in four of
-    five cases.
+    `criteria`: with labels enough of both; `unscored`: judgments that could not be made there. `log_loss`:
+    nats; `right`: the share of labels that are right; `frequent`: that of the label which is most frequent
+    where it was fitted. `over_frequent`, `over_default`: the gain over the class prior, and over the default
+    settings fitted in the same way; None where these were chosen, or judged too few. `needed`: this many
+    held-out instructions would show GAIN_TO_SEE over the most frequent label in four of five cases.
     """
 
     items: int
@@ -152,14 +150,11 @@ class _Compared:
 
 
 # Against always giving the most frequent label each response stands in its own place: A and B are alike to
-# what is calibrated, not to that. Settings are compared with each other in both places, as they are
-# calibrated.
+# what is calibrated, not to that. Settings are compared in both places, as calibrated.
 def held_out(
     chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
 ) -> HeldOut | None:
-    """What `chosen` is worth, next to the `default` settings where these are others, on held-out items; None
-    where too few were judged. Cancelled.
-    """
+    """What `chosen` is worth on held-out items, next to the `default`; None for too few judged. Cancelled."""
     alone = _compared([chosen], gold, parts, cancel, as_they_are=True)
     if alone is None:
         return None
@@ -228,9 +223,7 @@ def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class GivenUp:
-    """A prompt that was tried no further after so many `items`, this many nats `behind` the best on them;
-    `why`: a clause.
-    """
+    """Tried no further after so many `items`, this many nats `behind` the best on them; `why`: a clause."""
 
     prompt: Prompt
     items: int
@@ -278,8 +271,7 @@ JudgePlan = Callable[[RunPlan], Iterable[RunEvent]]
 @dataclass(frozen=True)
 class TuneRequest:
     """`run`: dataset, model, criteria and machine; of its settings methods, orders, and examples without a
-    file are tried. `seconds`: for all of it. `items`: this many are judged at most. `rubrics`: more wordings
-    of the same criteria.
+    file are tried. `seconds`: for all of it. `items`: judged at most. `rubrics`: more wordings.
     """
 
     run: RunSetup
@@ -356,8 +348,9 @@ class _Search:
             write_dataset(self._examples, columns_of_examples(self._dataset, self.parts))
         for place, prompt in enumerate(self.prompts):
             setup = prompt.in_setup(self._request.run, self._examples)
-            setup = wide(setup, self._request.methods, self.parts.judged)
-            setup = replace(setup, criteria=self.criteria, name=f"Settings tried: {prompt.words}")
+            methods, name = self._request.methods, f"Settings tried: {prompt.words}"
+            asked = {"methods": methods, "ids": self.parts.judged, "criteria": self.criteria}
+            setup = setup.whole(**asked, name=name, note=None)
             prepared = Reports(prepare_run(setup, self._cancel, self._dataset))
             for event in prepared:
                 if place == 0 or isinstance(event, Preparing):
@@ -373,7 +366,7 @@ class _Search:
         """What the model reads of an item of typical length for each look at a prompt."""
         plan, methods = self._plans[prompt], self._request.methods
         some = replace(plan, dataset=plan.dataset.at(range(min(_ITEMS_COUNTED, len(plan.dataset)))))
-        found = followed(forecast(some, None, self._cancel), lambda _event: None)
+        found = followed(forecast(some, None, self._cancel))
         items = max(found.items - len(found.too_long), 1)
         of_methods = {method: found.tokens_by_method.get(method, 0) for method in methods}
         shared = found.tokens_to_read - sum(of_methods.values())

@@ -25,7 +25,7 @@ from engine.data.submission import Columns
 from engine.metrics.intervals import OverInstructions
 from engine.metrics.matching import Matched, match, system_of_run
 from engine.results.run_results import RunResults
-from engine.settings.rows import DEFAULT_METHODS, ExampleKind, neutral
+from engine.settings.rows import DEFAULT_METHODS, ExampleKind
 from engine.settings.run_setup import RunSetup
 
 LEAST = 30
@@ -199,31 +199,12 @@ def prompts_of(setup: RunSetup, rubrics: Sequence[Rubric], with_examples: bool) 
 
 
 def looks_at(prompt: Prompt, methods: Sequence[Method]) -> Iterator[TriedSettings]:
-    """How raw predictions can be looked at: each method alone, label tokens with each other method, all
-    together; each in one order and in both.
-    """
+    """Each method alone, label tokens with each other one, all together; each in one order and in both."""
     alone, letters = [(method,) for method in methods], Method.LABEL_TOKENS
     others = [method for method in methods if method is not letters] if letters in methods else []
     for some in dict.fromkeys([*alone, *((letters, method) for method in others), tuple(methods)]):
         yield TriedSettings(prompt, some, (Order.AB,))
         yield TriedSettings(prompt, some)
-
-
-def wide(setup: RunSetup, methods: Sequence[Method], ids: Sequence[str]) -> RunSetup:
-    return replace(
-        setup,
-        methods=tuple(methods),
-        both_orders=True,
-        **neutral(),
-        items=None,
-        sample=None,
-        until=None,
-        ids=tuple(ids),
-        calibration_path=None,
-        fresh=False,
-        resumes=None,
-        note=None,
-    )
 
 
 NO_TIME = "no time was left for it"

@@ -185,7 +185,7 @@ class Judge:
             request = self._request(data, ids, **asked, accept_reading=True)
             ready = _prepared(request, cancel)
             found = with_notices(judging.forecast_of(ready, request.store, cancel))
-            found = followed(judging.timed(ready, found, cancel, apart=True), lambda _note: None)
+            found = followed(judging.timed(ready, found, cancel, apart=True))
             cost = Facts([])
             if ready.escalation is not None:
                 cost = with_notices(ready.escalation.cost(ready.plan, found, request.store, cancel))

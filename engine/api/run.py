@@ -226,8 +226,8 @@ class Run(RunAsStored):
         """
         ranked = self._ranked(criterion, weighted, weights, tie_threshold)
         work = rank(ranked.comparisons, checked_seed(seed), many_candidates=many_candidates)
-        ranking = followed(work, lambda _event: None)
-        found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed), lambda _event: None)
+        ranking = followed(work)
+        found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed))
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
         )
@@ -252,7 +252,7 @@ class Run(RunAsStored):
         ['learning', 'learning_2']
         """
         matched = self.by(LabelSourceKind.JUDGE.option)._matched(gold, partial)
-        return frames_of([learning_section(followed(run_curve(matched), lambda _event: None))])
+        return frames_of([learning_section(followed(run_curve(matched)))])
 
     @arguments.api_call
     def audit(self, gold: Gold = None) -> pd.DataFrame:

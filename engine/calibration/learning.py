@@ -151,9 +151,8 @@ def _estimate_json(found: Estimate) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Trained:
-    """The results of a criterion by number of training labels. `sizes`: the least first. Of each of its
-    items, shape (sizes, items): the loss and how right the label is, and both of the frequencies. `groups`:
-    their instructions.
+    """Of a criterion by number of labels. `sizes`: the least first. Of each of its items, shape (sizes,
+    items): the loss and how right the label is, and both of the frequencies. `groups`: their instructions.
     """
 
     sizes: Sequence[int]
@@ -191,9 +190,7 @@ def learning(
     thorough: Thoroughness = _USUAL,
     left_out: Mapping[str, int] | None = None,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
-    """By criterion, without annotators; `left_out`: criteria without labels. SetupError where none has
-    LEAST_TO_LEARN instructions; Cancelled between two fits.
-    """
+    """By criterion; `left_out`: those without labels. SetupError for fewer than LEAST_TO_LEARN; Cancelled."""
     few = {name: views.instructions for name, views in seen.items() if views.instructions < LEAST_TO_LEARN}
     few |= left_out or {}
     enough = {name: views for name, views in seen.items() if name not in few}
@@ -204,7 +201,9 @@ def learning(
             "Label more items.",
         )
     folds = {name: grouped_folds(views.groups, thorough.folds) for name, views in enough.items()}
-    sizes = _sizes(folds)
+    halved = {name: _halved(min(len(train) for train, _ in of_one)) for name, of_one in folds.items()}
+    rows = min(map(len, halved.values()))
+    sizes = {name: sizes[-rows:] for name, sizes in halved.items()}
     steps, done = sum(map(len, folds.values())) * thorough.orders, 0
     trained_on = []
     yield MeasureProgress(0, steps)
@@ -221,13 +220,6 @@ def learning(
         labelled={name: len(views.groups) for name, views in enough.items()},
         left_out=few,
     )
-
-
-def _sizes(folds: Mapping[str, Sequence[Fold]]) -> dict[str, list[int]]:
-    """As many training labels as each fold leaves, half of these and so on; equally many sizes of each."""
-    halved = {name: _halved(min(len(train) for train, _ in of_one)) for name, of_one in folds.items()}
-    rows = min(map(len, halved.values()))
-    return {name: sizes[-rows:] for name, sizes in halved.items()}
 
 
 def _halved(most: int) -> list[int]:

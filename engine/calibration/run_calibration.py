@@ -23,7 +23,7 @@ from engine.calibration.fitting import (
     views_of,
 )
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.events import CancelToken, MeasureProgress, Reports, followed
+from engine.core.events import CancelToken, MeasureProgress, Reports
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Item, Method, Order
 from engine.core.judgments import LENGTHS, CriterionCalibration, Feature, FeatureKind, FittedOn, short_hash
 from engine.core.numeric import FloatArray, IntArray
@@ -205,9 +205,7 @@ class CalibratedRun:
 
 @dataclass(frozen=True)
 class Wishes:
-    """`places_matter`: which response is A means something in the data, so that A and B are free and each
-    order counts by itself. `lengths`: those of the responses may count.
-    """
+    """`places_matter`: which response is A means something. `lengths`: of responses may count."""
 
     places_matter: bool = False
     lengths: bool = False
@@ -260,12 +258,6 @@ class CalibrationInputs:
 
 def scored(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.judgment is not None]
-
-
-def calibrate_run(
-    matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = DEFAULT
-) -> CalibratedRun:
-    return followed(calibrating(matched, cancel, wishes), lambda _: None)
 
 
 def calibrating(

@@ -130,8 +130,7 @@ def solve(
 class _Problem:
     """The problem of `solve` without its bound, for all strengths at once. A `point` is a row of numbers: t,
     each d, then the four c; `rest`: the one that penalties draw it to. `seen`: u and each v, shape (items,
-    slopes, 4). Values are in nats, times `views`: what stands next to the rows is multiplied by them, in the
-    place of dividing the rows.
+    slopes, 4). Values are in nats, times `views`: what stands next to the rows is multiplied by them.
     """
 
     def __init__(
@@ -273,9 +272,8 @@ _LEAST = np.finfo(np.float64).eps  # probabilities nearer to 0 or 1 are taken fo
 
 @dataclass(frozen=True)
 class Quality:
-    """`accuracy` (0 to 1) of the most likely label; `log_loss`: mean of -ln p(human label), nats, where a
-    `tie` has the probability of both its labels; `calibration_error`: the expected one, 0 to 1 (see
-    `quality`).
+    """`accuracy` (0 to 1) of the most likely label; `log_loss`: mean of -ln p(human label), nats, a `tie`
+    counts both its labels; `calibration_error`: the expected one, 0 to 1 (see `quality`).
     """
 
     accuracy: float
@@ -285,9 +283,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """The items whose most likely label has a probability above `low`, at most `high`: `count` >= 1;
-    `confidence`: the mean of those probabilities; `accuracy`: the share that is right.
-    """
+    """Items whose likeliest label has a probability in (`low`, `high`]; `confidence`: its mean."""
 
     low: float
     high: float
@@ -307,15 +303,14 @@ def quality(log_probs: FloatArray, labels: IntArray, read: FloatArray | None = N
     chosen = likeliest(log_probs, log_probs if read is None else read)
     bins = reliability(probabilities, labels, chosen=chosen)
     error = sum(bin_.count * abs(bin_.accuracy - bin_.confidence) for bin_ in bins) / len(labels)
-    return Quality(float(np.mean(is_right(chosen, labels))), _log_loss(probabilities, labels), error)
-
-
-def _log_loss(probabilities: FloatArray, labels: IntArray) -> float:
-    """The log-loss, where a tie takes the probability of both its labels together, as that of the first."""
     ties = labels == _TIE
     of_labels = probabilities[np.arange(len(labels)), np.where(ties, _GOOD, labels)]
     of_labels[ties] += probabilities[ties, _BAD]
-    return float(-np.log(np.clip(of_labels, _LEAST, 1 - _LEAST)).mean())
+    return Quality(
+        float(np.mean(is_right(chosen, labels))),
+        float(-np.log(np.clip(of_labels, _LEAST, 1 - _LEAST)).mean()),
+        error,
+    )
 
 
 def reliability(

@@ -106,13 +106,7 @@ def jury() -> console.Parser:
     that weights each judge.
     """
     arguments = console.command_parser(jury, _jury)
-    arguments.add_argument(
-        "systems",
-        nargs="+",
-        metavar="SYSTEM",
-        help="the id of a run, SUBMISSION.tsv, or another judge's file; two or more",
-    )
-    shared.add_judge_file(arguments)
+    measures.add_systems(arguments)
     arguments.add_argument("--name", default="", metavar="NAME", help="a name for the jury")
     measures.add_gold(arguments, required=False)
     arguments.file("--calibration", "decide by this calibration of the same judges")

@@ -56,21 +56,7 @@ def judge() -> console.Parser:
         metavar="RUN",
     )
     check.file("--gold", "human labels of these items, if DATASET has none", metavar="DATASET")
-    _add_escalation(arguments.add_argument_group("escalation to a second model"))
-    _add_judging(arguments.add_argument_group("judging"))
-    shared.add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
-    shared.add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
-    cluster.add_cluster(arguments.add_argument_group("other computers"))
-    run_store = arguments.add_argument_group("run store")
-    run_store.store("runs")
-    run_store.text("--name", "NAME", "a name for the run, shown in lists")
-    run_store.text("--note", "TEXT", "a note on the run; `runs find` searches it, too")
-    run_store.flag("--accept-reading", "judge although the dataset seems to be read wrong")
-    run_store.flag("--fresh", "start a new run even if one could be resumed")
-    return arguments
-
-
-def _add_escalation(group: console.Options) -> None:
+    group = arguments.add_argument_group("escalation to a second model")
     group.number(
         "--escalate",
         "judge only the items of this run of which not every label may stand (`trust RUN --keep`), by another"
@@ -84,6 +70,17 @@ def _add_escalation(group: console.Options) -> None:
         "with --escalate: judge what RUN says with a confidence below C (0 to 1), or below one for each"
         " criterion: relevance=.8,safety=.9",
     )
+    _add_judging(arguments.add_argument_group("judging"))
+    shared.add_settings_of(arguments.add_argument_group("explanations"), Surface.JUDGE, Group.EXPLANATIONS)
+    shared.add_machine(arguments.add_argument_group("computer"), Surface.JUDGE)
+    cluster.add_cluster(arguments.add_argument_group("other computers"))
+    run_store = arguments.add_argument_group("run store")
+    run_store.store("runs")
+    run_store.text("--name", "NAME", "a name for the run, shown in lists")
+    run_store.text("--note", "TEXT", "a note on the run; `runs find` searches it, too")
+    run_store.flag("--accept-reading", "judge although the dataset seems to be read wrong")
+    run_store.flag("--fresh", "start a new run even if one could be resumed")
+    return arguments
 
 
 def _add_judging(group: console.Options) -> None:

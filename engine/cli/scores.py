@@ -85,13 +85,7 @@ def compare() -> console.Parser:
     Borda counts, agreement, accuracy differences, and the items on which they differ.
     """
     arguments = console.command_parser(compare, _compare)
-    arguments.add_argument(
-        "systems",
-        nargs="+",
-        metavar="SYSTEM",
-        help="the id of a run, SUBMISSION.tsv, or another judge's file; two or more",
-    )
-    shared.add_judge_file(arguments)
+    measures.add_systems(arguments)
     measures.add_gold(arguments)
     arguments.file("--json", "the comparison as JSON, with every difference")
     shared.add_table_files(arguments)

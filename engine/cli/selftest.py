@@ -27,7 +27,7 @@ def selftest() -> Parser:
 def _selftest(options: argparse.Namespace) -> int:
     if options.diagnostics:
         with interruptible() as cancel:
-            for line in followed(tell_diagnostics(cancel), lambda _event: None).splitlines():
+            for line in followed(tell_diagnostics(cancel)).splitlines():
                 print(printable(line))
         return DONE
     failed = 0

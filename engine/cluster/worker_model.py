@@ -141,9 +141,8 @@ class ModelOnWorker:
         self._series: set[int] = set()
 
     def prepare(self, work: JudgeWork) -> str:
-        """Open the model of a run, unless it is open, in place of another run's; the hash of the chat format
-        of its prompts. ModelFileError where it is not on this computer, does not fit or cannot be used;
-        Cancelled.
+        """Open the model of a run, in place of another run's; the hash of the chat format of its prompts.
+        ModelFileError where it is not on this computer, does not fit or cannot be used; Cancelled.
         """
         if self._work is None or self._work.key != work.key:
             self.close()
@@ -187,7 +186,7 @@ class ModelOnWorker:
             SubprocessWorker if self._options.device else InProcessWorker, measure_speed, self._cancel
         )
         measuring = speed_of(model, self._options.machine(model), self._cancel, worker)
-        return followed(measuring, lambda _event: None).speed
+        return followed(measuring).speed
 
     def close(self) -> None:
         self._drop()

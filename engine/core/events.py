@@ -223,7 +223,9 @@ class Reports(Generic[Event, Result]):
         self.result = yield from self.work
 
 
-def followed(work: Generator[Event, None, Result], tell: Callable[[Event], object]) -> Result:
+def followed(
+    work: Generator[Event, None, Result], tell: Callable[[Event], object] = lambda _event: None
+) -> Result:
     reports = Reports(work)
     for event in reports:
         tell(event)

@@ -165,14 +165,12 @@ class Splitter:
             end = match and self._cell_end.match(data, match.end())
             if match is None or end is None:
                 raise self._quoting_error(start, position, line, len(cells), match)
-            if end.group() == self._delimiter:
-                if len(cells) >= MOST_COLUMNS:
-                    raise self._too_many(start, position, line, len(cells))
-                cells.append(Cell(match.group(quoted), match.start(quoted), quoted))
-                position = end.end()
-                continue
+            if end.group() == self._delimiter and len(cells) >= MOST_COLUMNS:
+                raise self._too_many(start, position, line, len(cells))
             cells.append(Cell(match.group(quoted), match.start(quoted), quoted))
-            return cells, end.group(), end.end()
+            if end.group() != self._delimiter:
+                return cells, end.group(), end.end()
+            position = end.end()
 
     def _too_many(self, start: int, position: int, line: int, cells: int) -> TooManyCells:
         ends = [at for mark in (b"\n", b"\r") if (at := self._data.find(mark, position)) >= 0]

@@ -38,9 +38,7 @@ ORIGINS_BY_ANNOTATORS, LABELS_BY_ANNOTATORS, IN_SAMPLE = (
     "labels_by_people",
     "random_sample",
 )
-"""Columns of a run's CSV: by name, how each annotator came to the item, and which label they gave; whether it
-is of a random sample.
-"""
+"""Columns of a run's CSV: how each annotator came to the item; whether it is of a random sample."""
 SAMPLED, SKIPPED = "labelled", "skipped"
 """What stands in IN_SAMPLE of an item of a random sample."""
 _UNKNOWN = "unknown"
@@ -48,16 +46,12 @@ _LEAST_CHOICE = (Origin.RANDOM, Origin.DATASET, Origin.CHOSEN, Origin.DISAGREEME
 
 
 def origin_column(criterion: str) -> str:
-    """The column of a dataset that tells how annotators came to the items that they labelled on a
-    criterion.
-    """
+    """The column of a dataset that tells how annotators came to the items labelled on a criterion."""
     return f"{criterion}_origin"
 
 
 def origin_cell(origins: Collection[Origin | None], in_sample: str) -> str:
-    """What stands in that column of an item to which annotators came so; `in_sample`: its cell in
-    IN_SAMPLE.
-    """
+    """The cell of that column; `in_sample`: the item's cell in IN_SAMPLE."""
     return origin_of_several(origins, in_sample) or _UNKNOWN if origins else ""
 
 
@@ -254,9 +248,7 @@ _FILE_KINDS_LABEL = "_preference"
 
 @contextmanager
 def expecting(path: Path, *kinds: FileKind) -> Iterator[None]:
-    """Within the block `path` is read as one of these kinds. Where that fails, and it is of another one, the
-    error is WrongKindError, which says so.
-    """
+    """Reads `path` as one of these kinds; where that fails and it is another one: WrongKindError."""
     try:
         yield
     except SetupError as error:

@@ -74,12 +74,11 @@ Cells = dict[str, str]
 
 
 class MappedTable(SourceTable):
-    """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to
-    them. Where a map names annotators or several responses, an item may come of several rows and a row may
-    give several items: then all rows are read at once. `strict`: a value of a label whose meaning is not
-    known is a problem; else it is no label, and counted in `unknown`. `with_texts`: its rows hold the texts
-    of items; else they hold what a judge said of them. `keep_annotators`: each has a column, however few or
-    many they are.
+    """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to them.
+    Where a map names annotators or several responses, an item may come of several rows and a row may give
+    several items: then all rows are read at once. `strict`: a value of a label whose meaning is not known is
+    a problem; else it is no label, and counted in `unknown`. `with_texts`: its rows hold the texts of items;
+    else they hold what a judge said of them. `keep_annotators`: each has a column, be they few or many.
     """
 
     def __init__(
@@ -368,9 +367,7 @@ class MappedTable(SourceTable):
         return label
 
     def _of_list(self, name: str, source: CellSource, reader: RowReader, number: int) -> Cells:
-        """What each annotator says whose labels, or explanations, are a list in the row, without those that
-        do not count.
-        """
+        """What each annotator of a list in the row says, without those that do not count."""
         if name.endswith("_explanation"):
             return {name: _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))}
         if not _is_label(name):
@@ -616,9 +613,7 @@ def own_annotators(columns: Iterable[str], rubric: Rubric) -> list[str]:
 
 
 def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
-    """The same rows; where no item has two annotators without their columns, and with their places for names
-    where there are too many.
-    """
+    """The same rows, names only where an item has two annotators; places for names where they are many."""
     columns = dict.fromkeys(name for row in rows for name in row.cells if annotator_of(name))
     most = max((sum(1 for name in row.cells if annotator_of(name)) for row in rows), default=0)
     labels = {label_column(name) for name in columns}
@@ -670,9 +665,7 @@ def _part_texts(cells: Cells, names: Sequence[str]) -> None:
 
 
 def _asked(of_group: str, messages: Mapping[str, Cells]) -> str:
-    """All that was said before the responses of a group, which is the id of the message that they answer;
-    empty where no user said it last, or where the first message is not there.
-    """
+    """All said before the responses of a group, the id of the message that they answer; else empty."""
     said: list[str] = []
     while of_group in messages and len(said) < len(messages):
         said.append(messages[of_group][OUTPUT])

@@ -72,9 +72,7 @@ def _known_outputs(sample: Sample) -> Mapping[str, str]:
 
 
 def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
-    """What is read of such a file for the columns of outputs (OF_OUTPUTS), as it is known, else as far as it
-    can be guessed. `guess`: what its columns would be as those of a dataset.
-    """
+    """The columns of outputs (OF_OUTPUTS) as known, else guessed; `guess`: those as of a dataset."""
     # First, for by its name Inspect AI's `output` is a response, and it is an object with all that was said.
     if known := _known_outputs(sample):
         return known
@@ -195,7 +193,13 @@ def read_outputs(
             ),
         )
     known = [name for name in names if name]
-    _refuse_several(path, known, responses)
+    asked = {response.id or response.instruction for response in responses}
+    if len(known) > 1 and len(asked) < len(responses):
+        raise InputError(
+            path,
+            [f"contains the outputs of {len(known)} candidates ({listed(known)}) in long format."],
+            "Split it into a file for each.",
+        )
     candidate = known[0] if len(names) == 1 and known else plain_stem(path)
     column_map = ColumnMap(tuple((name, text) for name, (text, _) in sources.items()))
     return Outputs(path, candidate, tuple(responses), column_map.columns_text, nulls)
@@ -255,9 +259,7 @@ def _opened(
 def _rows(
     table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
 ) -> Iterator[dict[str, str]]:
-    """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something is
-    reported.
-    """
+    """What is read of each row, a null OUTPUT omitted; a row that lacks something is reported."""
     needed = {name for _, source in sources.values() for name in source.columns}
     table.must_be_text = needed
     for count, row in enumerate(table.rows(needed)):
@@ -286,14 +288,3 @@ def _no_column(path: Path, name: str, what: str, table: SourceTable) -> InputErr
     found = listed(table.first_columns(), _MOST_COLUMNS_SHOWN, quoted)
     hint: list[HintPart] = ["Name it: ", Setting.COLUMNS.at(f"{name}={GAP}")]
     return InputError(path, [f"no column looks like the {what}. Columns found: {found}."], Hint(*hint))
-
-
-def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> None:
-    """InputError where a file that names several candidates has several responses to an instruction."""
-    asked = {response.id or response.instruction for response in responses}
-    if len(names) > 1 and len(asked) < len(responses):
-        raise InputError(
-            path,
-            [f"contains the outputs of {len(names)} candidates ({listed(names)}) in long format."],
-            "Split it into a file for each.",
-        )

@@ -138,13 +138,10 @@ def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None 
             )
         taken[called] = file.path
     methods = [_by_id(files, questions or {}), _by_text(files)]
-    found = max(
-        (method for method in methods if method is not None),
-        key=lambda method: len(method.keys),
-        default=None,
-    )
-    if found is None:
+    known = [method for method in methods if method is not None]
+    if not known:
         raise _no_instructions(files)
+    found = max(known, key=lambda method: len(method.keys))
     if not found.keys:
         raise _nothing_in_common(files, found, questions or {})
     return found

@@ -108,7 +108,16 @@ def _sound_rows(path: Path, ties: bool) -> tuple[Sequence[str], Sequence[tuple[s
     """The columns of a submission and the cells of each row, nothing of which is wrong."""
     # Texts alone: to send the rows made of them from process to process takes as long as to make them.
     table = open_table(path, exact=True)
-    _refuse_others(table)
+    if not any(name.endswith(_PREFERENCE) for name in table.first_columns()):
+        sample = read_sample(table)
+        if (single := single_outputs(sample, guess_columns(sample, ELOQUENT))) is not None:
+            raise single
+    if table.data_format is not FileFormat.TSV:
+        raise InputError(
+            table.path,
+            [f"is {table.data_format}; a submission is TSV, with tabs between its columns."],
+            "Export it as .tsv, or choose the .tsv file.",
+        )
     table.problems += _header_problems(table, submission_columns(*_named_in(table.columns)))
     first_rows: dict[str, int] = {}
     rows = []
@@ -180,20 +189,6 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
         raise SetupError(
             f"pandas would not read back these explanations: {listed(unsafe, shown=str)}.",
             "Use a sentence as explanation.",
-        )
-
-
-def _refuse_others(table: SourceTable) -> None:
-    """Raise InputError for the outputs of one system, and any format but TSV."""
-    if not any(name.endswith(_PREFERENCE) for name in table.first_columns()):
-        sample = read_sample(table)
-        if (single := single_outputs(sample, guess_columns(sample, ELOQUENT))) is not None:
-            raise single
-    if table.data_format is not FileFormat.TSV:
-        raise InputError(
-            table.path,
-            [f"is {table.data_format}; a submission is TSV, with tabs between its columns."],
-            "Export it as .tsv, or choose the .tsv file.",
         )
 
 

@@ -487,10 +487,9 @@ def _shortest(value: object, kind: pa.DataType) -> object:
 
 def _parquet_value(scalar: pa.Scalar) -> object:
     try:
-        value: object = scalar.as_py()
+        return scalar.as_py()
     except _ARROW_FAILURES as error:
         return _Unreadable(error)
-    return value
 
 
 def _parquet_text(value: object) -> str:

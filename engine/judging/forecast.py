@@ -221,7 +221,7 @@ def time_some_items(plan: RunPlan, opener: OpenModelFactory) -> Rate:
         placed = ((position, plan.dataset[position]) for position in nearest)
         # As many together as the run takes.
         for group in iter(lambda: list(islice(placed, plan.settings.items_at_once)), []):
-            followed(judge.judge(group), lambda _event: None)
+            followed(judge.judge(group))
             enough = 1 if time.monotonic() - began > _LONG else _TIMED_ITEMS
             if judge.time_estimate.items >= enough:
                 break

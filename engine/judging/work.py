@@ -200,6 +200,6 @@ def read_again(
             if cancel.ending:
                 raise events.Cancelled
             yield events.MeasureProgress(position, len(plan.dataset))
-            judged += events.followed(judge.judge([(position, item)]), lambda _event: None)
+            judged += events.followed(judge.judge([(position, item)]))
     with RunStore(store_path) as store:
         keep_read_again(store, load_results(store, run_id), judged)

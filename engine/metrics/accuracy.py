@@ -48,8 +48,7 @@ Labels = Sequence[HumanLabel | None]
 @dataclass(frozen=True)
 class Accuracy:
     """`right`: of each item with a human label 1 where its label agrees, else 0, also unscored;
-    `instructions`: of each. `most_frequent`: the label that agrees with most human ones; `baseline`: on what
-    share it does.
+    `most_frequent`: what agrees with most human ones; `baseline`: on what share it does.
     """
 
     right: tuple[float, ...]
@@ -222,9 +221,7 @@ def count_run(results: RunResults) -> list[LabelCounts]:
 
 
 class LabelQuality(NamedTuple):
-    """Of a label, with intervals over instructions. `precision`: the share of the items with it that are
-    right, `recall`: of those that humans gave it; None where there are none.
-    """
+    """`precision`: among the given, `recall`: among the human labels; None for none."""
 
     precision: Estimate | None
     recall: Estimate | None
@@ -232,16 +229,14 @@ class LabelQuality(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelMeasures(LabelCounts):
-    """One criterion over its labelled items: what the labels say by themselves, and how they agree.
-    `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label, unscored is wrong,
-    with its 95 % `interval`, None for a single instruction. `rival`: the best baseline on the same items,
-    named as in Baselines, of equals the first of `baseline_judges`; `lead`: how much more accurate, with its
-    interval. `kappa`: Cohen's, `ac1`: Gwet's, unscored as a label of its own. `macro_f1`: mean over the
-    labels that occur on either side; all ties are one where one gave any of which it said no more.
-    `confusion`: a row for each human label, a column for each predicted one, `tie` where it occurs, the last
-    for unscored. `longer`, `longer_human`: among the preferences for A or B where the lengths differ, the
-    share for the longer
-    response.
+    """One criterion over its labelled items. `accuracy`: share (0 to 1) of the items whose prediction agrees
+    with the human label, unscored is wrong, with its 95 % `interval`, None for a single instruction. `rival`:
+    the best baseline on the same items, named as in Baselines, of equals the first of `baseline_judges`;
+    `lead`: how much more accurate, with its interval. `kappa`: Cohen's, `ac1`: Gwet's, unscored as a label of
+    its own. `macro_f1`: mean over the labels that occur on either side; all ties are one where one gave any
+    of which it said no more. `confusion`: a row for each human label, a column for each predicted one, `tie`
+    where it occurs, the last for unscored. `longer`, `longer_human`: of the preferences where the lengths
+    differ, the share for the longer one.
     """
 
     accuracy: float

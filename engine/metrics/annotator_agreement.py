@@ -3,7 +3,7 @@ Whether a judge may stand in for an annotator: the alternative annotator test of
 (2025), arXiv 2501.10970, sections 3.1 to 3.4 and B.1.
 """
 
-from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import combinations, product
@@ -21,8 +21,7 @@ from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 
 LEAST_ITEMS = 30
-"""The minimum number of an annotator's items that others labelled too: with fewer, the paper does not trust
-its test."""
+"""The least items of an annotator that others labelled too for which the paper trusts its test."""
 ENOUGH = 0.5
 """The share of annotators against whom a judge has to win."""
 _RATE = 0.05
@@ -61,9 +60,7 @@ class AgainstAnnotator:
 
 @dataclass(frozen=True)
 class AltTest:
-    """On one criterion, None for all. `advantage`: the mean over annotators of the judge's, rho, 0 to 1, with
-    its 95 % interval over instructions.
-    """
+    """On one criterion, None for all. `advantage`: the judge's mean rho over annotators, 0 to 1."""
 
     criterion: str | None
     annotators: tuple[AgainstAnnotator, ...]
@@ -108,9 +105,7 @@ class AltTest:
 
 
 class _LeftOut(NamedTuple):
-    """By item of an annotator: 1 where the judge agrees with as many others as they do or more, else 0; the
-    reverse; the instruction.
-    """
+    """By item: 1 where the judge agrees with as many others as the annotator, else 0; the reverse."""
 
     judge: list[float]
     own: list[float]
@@ -132,9 +127,8 @@ def alt_tests(
     instructions: Mapping[str, str],
     criteria: Sequence[str | None],
 ) -> Iterator[AltTest]:
-    """On each of some criteria (None: all together) that two or more annotators labelled LEAST_ITEMS of, of
-    items that the `judge` knows; None as a label is unscored. `instructions`: by item id; unknown ones count
-    as one.
+    """On each criterion (None: all) that two or more annotators labelled LEAST_ITEMS of, of items that the
+    `judge` knows; None as a label is unscored. `instructions`: by item id; unknown ones count as one.
     """
     given = labels_by_item(annotators, judge)
     for criterion in criteria:
@@ -205,9 +199,8 @@ def _against(annotator: str, held: _LeftOut) -> AgainstAnnotator:
 
 
 def rejected(p_values: Sequence[float]) -> list[bool]:
-    """Which null hypotheses are given up, so that 5 % of these at most are true, however tests depend on each
-    other. Benjamini and Yekutieli, The Control of the False Discovery Rate in Multiple Testing under
-    Dependency (2001).
+    """Which null hypotheses are given up: 5 % of these at most are true, however tests depend. Benjamini and
+    Yekutieli, The Control of the False Discovery Rate in Multiple Testing under Dependency (2001).
     """
     count = len(p_values)
     shrunk = _RATE / sum(1 / place for place in range(1, count + 1))
@@ -251,9 +244,8 @@ class _Held(NamedTuple):
 # Two annotators agree less often with each other than a good judge may with both: where three of them split
 # two to one, each two agree in a third of the items, and a judge can be with the two in all of them. So how
 # often two agree is no limit for a judge, and each annotator is taken out in turn: they and the judge are
-# compared with the majority of the others, on the same items. That a judge is measured as the annotator whom
-# it could replace is the idea of Calderon, Reichart and Dror (2025); theirs asks how often others agree with
-# it.
+# compared with the majority of the others, on the same items. To measure a judge as the annotator whom it
+# could replace is the idea of Calderon, Reichart and Dror (2025); theirs asks how often others agree with it.
 def against_others(
     annotators: Mapping[str, LabelsByKey],
     judge: JudgeLabels | None,
@@ -400,8 +392,7 @@ def agreement_of_annotators(
 ) -> AnnotatorAgreement | None:
     """How far the annotators of a run agree, those of a dataset with them, and the model as it judged,
     whatever was overridden; None without labels. `gold`: human labels of items with the same id and texts,
-    with which their own annotators are not compared. `own`: the run's dataset, for instructions that `gold`
-    lacks.
+    never compared with their own annotators. `own`: the run's dataset, for instructions that `gold` lacks.
     """
     items = [] if gold is None else list(gold.same_items(results.content_hashes))
     annotators = _all_annotators(results, items)
@@ -465,7 +456,7 @@ def _agreement(
     by_name = {side.name: side.labels for side in annotators}
     return AnnotatorAgreement(
         tuple(shared for pair in pairs for shared in pair.shared()),
-        _among(by_name.values(), pairs, facts),
+        _among(by_name, pairs, facts),
         tuple(against_others(by_name, judge, facts.instructions, facts.criteria)),
         tuple(alt_tests(by_name, judge or {}, facts.instructions, facts.criteria)),
     )
@@ -523,42 +514,27 @@ class _Two:
 
 
 def _among(
-    annotators: Collection[LabelsByKey], pairs: Sequence[_Two], facts: _Facts
+    annotators: Mapping[str, LabelsByKey], pairs: Sequence[_Two], facts: _Facts
 ) -> dict[str | None, AmongAnnotators]:
-    found = {}
+    found, given = {}, labels_by_item(annotators, None)
     for criterion in facts.criteria:
         shared = [pair for pair in pairs if pair.is_of_annotators and pair.equal[criterion]]
         if shared:
-            counts = _label_counts(annotators, criterion)
+            own = {key: said for key, said in given.items() if criterion in (None, key.criterion)}
+            several = {key: [*said.values()] for key, said in own.items() if len(said) > 1}
+            counts = [[labels.count(label) for label in HUMAN_LABELS] for labels in several.values()]
             known = [(len(pair.equal[criterion]), pair.kappa(criterion)) for pair in shared]
             kappas = [(items, value) for items, value in known if value is not None]
             equal = [of_label for pair in shared for of_label in pair.equal[criterion].items()]
             of_all = sum(items for items, _ in kappas)
-            who = [any(criterion in (None, key.criterion) for key in labels) for labels in annotators]
             found[criterion] = AmongAnnotators(
                 criterion,
-                annotators=sum(who),
+                annotators=len(set().union(*own.values())),
                 pairs=len(shared),
                 items=len(counts),
                 equal=share([each for _, each in equal], facts.of(key for key, _ in equal)),
                 kappa=sum(items * value for items, value in kappas) / of_all if kappas else None,
-                alpha=MetLabels.among([*counts.values()], facts.of(counts)).measured(alpha_of),
+                alpha=MetLabels.among(counts, facts.of(several)).measured(alpha_of),
                 differing=frozenset(key.item_id for key, each in equal if not each),
             )
     return found
-
-
-def _label_counts(
-    annotators: Iterable[LabelsByKey], criterion: str | None
-) -> Mapping[JudgmentKey, Sequence[int]]:
-    """How often each label was given to each item that two or more labelled."""
-    given: dict[JudgmentKey, list[HumanLabel]] = {}
-    for labels in annotators:
-        for key, label in labels.items():
-            if criterion in (None, key.criterion):
-                given.setdefault(key, []).append(label)
-    return {
-        key: [labels.count(label) for label in HUMAN_LABELS]
-        for key, labels in given.items()
-        if len(labels) > 1
-    }

@@ -26,8 +26,7 @@ _LONGEST_SHOWN = 120  # letters of a question
 @dataclass(frozen=True)
 class Measure:
     """`name`: `accuracy` (in percent) or one of EXPLANATION_MEASURES, higher is better; `values` in the order
-    of systems, with `intervals` in their unit, None where not measured; `ranks`: 1 the best, ties share the
-    mean.
+    of systems, with `intervals` in their unit, None where not measured; `ranks`: 1 the best, mean of ties.
     """
 
     name: str
@@ -82,9 +81,8 @@ class Comparison:
     system, the Borda count over the accuracies of all criteria (sub-task 1) and over the explanation measures
     that all explaining systems have (sub-task 2, these alone; empty with fewer than two of them). `baseline`:
     by criterion, the best baseline on these items, named as in Baselines, and its accuracy (0 to 1).
-    `mean_intervals`: by measure, those of the means over the criteria. `choice`: what choosing the system
-    with the highest mean accuracy (0 to 1) costs. `wordless`: sentences on explanations without words for
-    ROUGE-L.
+    `mean_intervals`: by measure, those of the means over the criteria. `choice`: what choosing the system of
+    the highest mean costs. `wordless`: sentences on explanations without words for ROUGE-L.
     """
 
     systems: tuple[str, ...]

@@ -350,8 +350,7 @@ class Drift:
     @cached_property
     def accuracy_moves(self) -> Mapping[str | None, int]:
         """Where the accuracy significantly rose (1) or fell (-1): by None on average, by name on one of
-        several criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW
-        instructions.
+        several criteria. Together wrong in 5 % of cases at most. Empty on fewer than FEW.
         """
         tested = self._tested
         corrected = holm([p_value for *_, p_value in tested])
@@ -489,7 +488,7 @@ def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
     every = [each for column in columns.values() for each in column]
     distance = _known(columns, lambda each: each.distance)
     read = _known(columns, lambda each: each.distance_read)
-    shifts = {label: _known(columns, _shift_at(place)) for place, label in enumerate(PREFERENCES)}
+    shifts, groups = _known(columns, lambda each: each.shifts)
     return LabelDrift(
         criterion=criterion,
         items=len(every),
@@ -498,17 +497,18 @@ def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
         changed=mean_share(*_known(columns, lambda each: float(each.changed))),
         distance=mean_share(*distance) if distance[0] else None,
         distance_read=mean_share(*read) if read[0] else None,
-        shifts={label: mean_difference(*found) for label, found in shifts.items() if found[0]},
+        shifts={
+            label: mean_difference(
+                {name: [each[place] for each in own] for name, own in shifts.items()}, groups
+            )
+            for place, label in enumerate(PREFERENCES if shifts else ())
+        },
         flips=_change(columns, _flips),
         accuracy=_change(columns, _right),
         moves=Counter((each.then.label, each.now.label) for each in every if each.changed),
         far=sum(each.changed and (each.distance_read or 0) > ROUNDING_AT_WORST for each in every),
         noise=noise_of([three for each in every if (three := each.three) is not None]),
     )
-
-
-def _shift_at(place: int) -> Callable[[EarlierItem], float | None]:
-    return lambda each: each.shifts[place] if each.shifts is not None else None
 
 
 def _flips(each: EarlierItem) -> tuple[float, float] | None:

@@ -146,7 +146,7 @@ def wordless_in_words(explanations: Iterable[ExplanationMeasures]) -> str:
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
     """Measure all criteria; `model_scores`: by criterion the scores that needed a model."""
-    return followed(evaluating(matched, model_scores), lambda _progress: None)
+    return followed(evaluating(matched, model_scores))
 
 
 def evaluating(
@@ -163,7 +163,7 @@ def evaluating(
 
 def evaluate_labels(matched: Matched, cancel: CancelToken | None = None) -> Evaluation:
     """Measure the labels of all criteria alone: some seconds for thousands of items. Raises Cancelled."""
-    return followed(_measuring_labels(matched, cancel), lambda _progress: None)
+    return followed(_measuring_labels(matched, cancel))
 
 
 def _measuring_labels(
@@ -289,9 +289,7 @@ def mean_of(values: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """`lead`: how much likelier (0 to 1; of a `tie` it may be negative) the judge took its label than what
-    agrees with the human one; None for a submission.
-    """
+    """`lead`: how much likelier (0 to 1) the judge took its label; None for a submission."""
 
     criterion: str
     pair: Pair
@@ -301,9 +299,7 @@ class Disagreement:
 
 
 def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagreement]:
-    """The `most` with the greatest lead, then those without one, in the order of the dataset; none that are
-    unscored, or labelled by annotators in the judge's place.
-    """
+    """The `most` with the greatest lead, then those without one; none unscored, or labelled by annotators."""
     places = {item_id: place for place, item_id in enumerate(evaluation.matched.dataset.ids)}
     found = []
     for criterion, pairs in evaluation.matched.pairs.items():
@@ -326,8 +322,7 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
 class SliceMeasures:
     """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label, of
     so many `instructions`. `counts`: what its labels say by themselves, by criterion, and `measures` how they
-    agree with annotators', empty without human labels. `over`: what `accuracy` is a mean of; None for one
-    instruction.
+    agree with human ones, or empty. `over`: what `accuracy` is a mean of; None for one instruction.
     """
 
     part: Slice

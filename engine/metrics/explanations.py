@@ -87,9 +87,8 @@ def _places(words: Words) -> dict[str, int]:
 
 
 def _f_measure(places: dict[str, int], words: Words, other: Words) -> float:
-    """ROUGE-L by a longest common subsequence in bits, some 50 times as fast as by a table (Hyyrö,
-    Bit-Parallel LCS-length Computation Revisited, 2004). A zero bit of `open_places` marks where the
-    subsequence grew.
+    """By a longest common subsequence in bits, some 50 times as fast as by a table (Hyyrö, Bit-Parallel
+    LCS-length Computation Revisited, 2004). A zero bit of `open_places` marks where the subsequence grew.
     """
     if not words or not other:
         return 0.0
@@ -149,9 +148,8 @@ def bert_scores(
 ) -> Generator[MeasureProgress, None, list[BertScore]]:
     """Score all pairs of a candidate and a reference, white space around aside; a pair with an empty text
     scores 0. What `store` knows is not computed again, and equal pairs once. `encoder_hash`: all that vectors
-    depend on, the encoder's file and the build of llama.cpp. `open_encoder` is called only where something is
-    left to score. After Cancelled the same call goes on where it was. Raises what `open_encoder` does,
-    StoreError.
+    depend on, the encoder's file and the build of llama.cpp. `open_encoder` is called only if needed. After
+    Cancelled the same call goes on where it was. Raises what `open_encoder` does, StoreError.
     """
     stripped = [(candidate.strip(), reference.strip()) for candidate, reference in pairs]
     keys = [digest(["bertscore", BERTSCORE_VERSION, encoder_hash, *pair]) for pair in stripped]
@@ -183,9 +181,7 @@ EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
 
 @dataclass(frozen=True)
 class ModelScores:
-    """For each explained pair in order, None where not asked for. `bertscores`: F1 (at most 1). `agreements`:
-    Unscored where the judge model could not be asked.
-    """
+    """For each explained pair in order, None where not asked for. `bertscores`: F1, at most 1."""
 
     bertscores: Sequence[float] | None = None
     agreements: Sequence[Agreement | Unscored] | None = None
@@ -255,9 +251,7 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
 def mean_explanation_interval(
     measure: str, measures: Sequence[ExplanationMeasures], instructions: Mapping[str, str]
 ) -> Interval | None:
-    """Of the mean of one of EXPLANATION_MEASURES (x 100) over some criteria; None for a single instruction,
-    where a criterion was not measured, and without any. `instructions`: by item id.
-    """
+    """Of the mean of one of EXPLANATION_MEASURES (x 100) over criteria; None where not measured."""
     columns = {one.criterion: one.by_item.get(measure, {}) for one in measures}
     if not all(columns.values()):
         return None

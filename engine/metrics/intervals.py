@@ -61,11 +61,10 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class OverInstructions:
-    """A mean over one or several means, such as the accuracies of the criteria, and what each instruction is
-    to it: `weights`: what part of it, (instructions,), sum 1; `pulls`: by how much it moves the mean from
-    where that would stand if all were alike, (instructions,), sum 0. `sides`: instructions that hold a value
-    below the largest possible, and above the least. `values`: of how many equally weighty values the mean is
-    one.
+    """A mean over one or several means, such as accuracies, and what each instruction is to it: `weights`:
+    what part of it, (instructions,), sum 1; `pulls`: by how much it moves the mean from where that would
+    stand if all were alike, (instructions,), sum 0. `sides`: instructions that hold a value below the largest
+    possible, and above the least. `values`: of how many equally weighty values the mean is one.
     """
 
     mean: float
@@ -191,8 +190,7 @@ class OverInstructions:
         spread = self.mean * (1 - self.mean)
         if spread > 0:
             alike = min(max((self._variance * self.values / spread - 1) / (most - 1), 0.0), 1.0)
-        # As by one instruction more in which all are: else a handful of errors, or none, would seem
-        # independent.
+        # As by one instruction more in which all are: else a few errors, or none, would seem independent.
         alike = (self.sides * alike + 1) / (self.sides + 1)
         return self.values / (1 + alike * (most - 1))
 
@@ -246,9 +244,7 @@ class OverInstructions:
         return 2 * self._p_above(0.0, self._error, abs(self.mean))
 
     def findable_difference(self, tests: int = 1) -> float:
-        """How large a true difference of shares must be (0 to 1) to be found in 80 % of cases or more, where
-        p is corrected for so many tests.
-        """
+        """The least true difference of shares (0 to 1) found in 80 % of cases, p corrected for `tests`."""
         # So many items more that went one way vary by themselves, as shares do: the error of a difference
         # that is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
         times = float(quantile_of_t(self._freedom, 1 - _TAIL / tests) + quantile_of_t(self._freedom, _FOUND))
@@ -317,9 +313,7 @@ def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> 
 
 
 def mean_by_group(values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
-    """The mean over names of the mean over groups of each one's mean: of values from 0 to 1, a group of six
-    counts as one of a single value.
-    """
+    """The mean over names of the mean over groups of each one's mean: a group of six counts as one value."""
     means, named = {}, {}
     for name, of_one in values.items():
         numbers = group_numbers(groups[name])
@@ -346,9 +340,8 @@ def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values of several tests, in their order, so that all of them together hold: below .05 are wrongly
-    so, be it one, in 5 % of cases at most (Holm, A Simple Sequentially Rejective Multiple Test Procedure,
-    1979).
+    """The p-values of several tests, in their order, so that all hold together: below .05 are wrongly so, be
+    it one, in 5 % of cases at most (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
     """
     corrected, least = dict[int, float](), 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):

@@ -2,7 +2,7 @@
 annotators overrode: it is asked whether a judge still says the same. Light, for judging prints it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,9 +38,8 @@ def run_drift(
     again: tuple[RunResults | None, RunResults | None] = (None, None),
 ) -> Drift:
     """What changed between two runs, decided as `decided_alike` says. `dataset`: holds the items. `gold`:
-    where human labels of them are; None for those of the dataset. `again`: each of the two as it was read
-    once more, in another batch shape. SetupError where no model judged a run, and where both share no item or
-    criterion.
+    where human labels of them are; None: there. `again`: each of the two as it was read once more, in another
+    batch shape. SetupError where no model judged a run, and where both share no item or criterion.
     """
     for each in (then, now):
         refuse_unasked(each.run, _REQUEST)
@@ -163,24 +162,21 @@ def _columns(
     columns = {}
     for name in _shared_criteria(then.run, now.run):
         said = [_opinions(each[0].judgments[name], each[1].judgments[name]) if each else {} for each in both]
+        again_then, again_now = (
+            {item_id: each for item_id, each in one.items() if each.label is not None} for one in said[2:]
+        )
         columns[name] = [
             EarlierItem(
                 item.group,
                 said[0][item.id],
                 said[1][item.id],
                 human.label if (human := labelled.get(item.id, {}).get(name)) else None,
-                _scored(said[2], item.id),
-                _scored(said[3], item.id),
+                again_then.get(item.id),
+                again_now.get(item.id),
             )
             for item in items
         ]
     return columns
-
-
-def _scored(found: Mapping[str, Opinion], item_id: str) -> Opinion | None:
-    """What was said when an item was read again; None where nothing was."""
-    said = found.get(item_id)
-    return said if said is not None and said.label is not None else None
 
 
 def _opinions(judgments: Sequence[AnyJudgment], read: Sequence[AnyJudgment]) -> dict[str, Opinion]:

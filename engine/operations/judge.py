@@ -249,7 +249,7 @@ def timed(
     yield Note("No run in the store shows the speed of this model: judging some items to measure it ...")
     kind = SubprocessWorker if apart or ready.plan.machine.device else InProcessWorker
     with kind(time_plan, cancel) as worker:
-        return replace(found, rate=events.followed(worker.do(ready.plan), lambda _event: None))
+        return replace(found, rate=events.followed(worker.do(ready.plan)))
 
 
 @dataclass(frozen=True)

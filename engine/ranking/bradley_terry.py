@@ -32,8 +32,7 @@ from engine.settings.sampling import DEFAULT_SEED
 DRAWS = 1000
 _AT_ONCE = 100
 _RIDGE = 1e-8
-"""L2 penalty: this times half the squared scores is subtracted from the log-likelihood, so scores stay finite
-if a candidate won all."""
+"""L2 penalty: scores stay finite if a candidate won all."""
 _MOST_STEPS = 100
 _LARGEST_STEP = 4.0
 _LONG_STEP = 0.5
@@ -90,24 +89,10 @@ class Meetings:
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """By draw and pair of candidates that met: how many comparisons, what the first one won (half a tie), and
-    how many were tied: `sums`, (3, draws, pairs).
-    """
+    """`sums`, (3, draws, pairs): how many comparisons, what the first one won (half a tie), how many ties."""
 
     met: Meetings
     sums: FloatArray
-
-    @property
-    def comparisons(self) -> FloatArray:
-        return np.asarray(self.sums[0])
-
-    @property
-    def won(self) -> FloatArray:
-        return np.asarray(self.sums[1])
-
-    @property
-    def tied(self) -> FloatArray:
-        return np.asarray(self.sums[2])
 
     def of_draws(self, draws: slice | BoolArray) -> "Tallies":
         return replace(self, sums=self.sums[:, draws])
@@ -169,9 +154,7 @@ class BradleyTerryScores:
 
     @property
     def equals_tie(self) -> float:
-        """How often two equal candidates tie by the model, 0 to 1. Near 1 there is hardly a largest
-        likelihood: where somebody never loses and often ties, nu and its score grow without end.
-        """
+        """How often two equal candidates tie by the model, 0 to 1; near 1 there is hardly a maximum."""
         tie = float(self.fit.tie[0])
         return tie / (tie + 2)
 
@@ -328,8 +311,7 @@ def bootstrapped(
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, BradleyTerryScores]:
     """Of the `sums` of Tallies by how often each of `count` instructions counts, (draws, count).
-    `instructions`: what they are worth. Of a candidate as many are tallied as labels say: each draw has two
-    more.
+    `instructions`: what they are worth. Each draw has two more.
     """
     fit = fitted(Tallies(met, sums(np.ones((1, count)))))
     random = np.random.default_rng(seed)
@@ -407,8 +389,8 @@ def _with_unseen(drawn: Tallies, random: np.random.Generator) -> Tallies:
     """
     first, second = drawn.met.first, drawn.met.second
     met = np.bincount(np.concatenate([first, second]), minlength=drawn.met.candidates)
-    for_coin = np.broadcast_to(0.5 / met[first] + 0.5 / met[second], drawn.comparisons.shape)
-    coins = random.integers(0, 2, drawn.comparisons.shape)
+    for_coin = np.broadcast_to(0.5 / met[first] + 0.5 / met[second], drawn.sums[0].shape)
+    coins = random.integers(0, 2, drawn.sums[0].shape)
     more = np.stack([2 * for_coin, for_coin * (coins + 0.5), np.zeros_like(for_coin)])
     return replace(drawn, sums=drawn.sums + more)
 
@@ -567,9 +549,7 @@ class PairPlaces:
 
 @dataclass(frozen=True, eq=False)
 class TwoRankings:
-    """By each, of the same `comparisons` and draws of instructions; `same_side`: on what share (0 to 1) both
-    favour the same candidate, or neither any.
-    """
+    """Of the same `comparisons` and draws; `same_side`: both favour the same one, or none, 0 to 1."""
 
     comparisons: PairComparisons
     one: BradleyTerryScores
@@ -587,8 +567,7 @@ class TwoRankings:
     @cached_property
     def tau_ends(self) -> tuple[float, float]:
         """Its interval, 95 % or more: all open pairs may be alike, or swapped. The percentiles of a
-        bootstrap, whose noise swaps close candidates, held a tau of 1 of ten candidates in 0 to 73 % of
-        simulations.
+        bootstrap, held a tau of 1 of ten candidates in 0 to 73 % of simulations.
         """
         told = [pair.told for pair in self.pairs]
         sure = told.count(PairTold.ALIKE) - told.count(PairTold.SWAPPED)
@@ -640,9 +619,7 @@ def side_by_side(
     cancel: CancelToken | None = None,
     draws: int = DRAWS,
 ) -> Generator[MeasureProgress, None, TwoRankings]:
-    """Of comparisons, by ids, of which both said something; tells its draws. SetupError where these are too
-    few, not connected, or of other candidates under the same ids; Cancelled.
-    """
+    """By ids of which both said something. SetupError for too few, or other candidates; Cancelled."""
     both = _shared(one, other)
     known = both[0]
     instructions = len(np.unique(known.instructions))

@@ -47,8 +47,7 @@ TYPICAL = (0.3, 0.5, 0.6)
 with the mean of three annotators, .51 for PandaLM-7B and .59 for GPT-3.5. One annotator compared with the
 other two has .90 there."""
 COST = 20
-"""Items that the judge reads in the time of one human label: a minute, compared with three seconds on a
-laptop."""
+"""Items that the judge reads in the time of one human label: a minute, to three seconds."""
 _FOUND = 2.802
 """Standard errors of a difference that a test at 5 % finds in four of five samples: 1.960 + 0.842."""
 _MOST = 0.99
@@ -186,8 +185,7 @@ _RESTS_ON = (
     " a model was trained on them, or a submission made with them, is not known here."
 )
 _SIGNIFICANTLY = 3.5
-"""The difference of labelled items from the others, in standard errors, above which they were probably not
-sampled at random."""
+"""The difference of labelled items from the others, in standard errors, that is no random sample's."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -444,8 +442,12 @@ def _hint(labels: int, items: int) -> Hint:
 @dataclass(frozen=True, eq=False)
 class RankedByLabels:
     """`part`: the labels that count, None for none, or `refused`. `correction`, `sample_size`: None where
+    <<<<<<< HEAD
     nothing is known, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does
     not count. `favour`: of each candidate with enough labels; `same_family`: as the operation gives it.
+    =======
+    unknown, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does not count.
+    >>>>>>> p-H
     """
 
     part: LabelledPart | None
@@ -469,9 +471,7 @@ def by_labels(
     seed: int = DEFAULT_SEED,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, RankedByLabels]:
-    """Labels of what the system answers count: of items that a run has not come to they say nothing.
-    SetupError where the `dataset` does not name its candidates; Cancelled.
-    """
+    """By labels of what the system answers. SetupError where the `dataset` names no candidates; Cancelled."""
     dataset = dataset.only(frozenset(system.rows))
     judge = comparisons_of(dataset, judge_expects(system, dataset, criterion))
     part, refused = None, None

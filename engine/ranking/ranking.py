@@ -27,8 +27,7 @@ from engine.settings.sampling import DEFAULT_SEED
 @dataclass(frozen=True)
 class WinRate:
     """`rate`: the mean of what it won (0 to 1, half a tie), 95 % interval over instructions;
-    `standard_error`: None for a single one. `good_ties`, `bad_ties`, `other_ties`: shares that ended in
-    both_good, both_bad, a plain tie.
+    `standard_error`: None for a single one. `good_ties`, `bad_ties`, `other_ties`: shares.
     """
 
     comparisons: int
@@ -301,9 +300,7 @@ def rank(
 def ranking_json(
     ranking: Ranking, corrected: RankedByLabels | None = None, remark: str = ""
 ) -> dict[str, Any]:
-    """`candidates`, the best first, `pairs` and so on, in percent. `corrected`: what human labels make of a
-    judge's ranking. `remark`: one more caveat, or empty.
-    """
+    """In percent. `corrected`: what human labels make of it. `remark`: one more caveat, or empty."""
     correction = corrected.correction if corrected else None
     found, lengths = ranking.bradley_terry, ranking.lengths
     candidates = []

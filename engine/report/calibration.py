@@ -1,6 +1,4 @@
-"""What a calibration is worth, what more labels bring, how reliable probabilities are: tables, sections and
-figures.
-"""
+"""What a calibration is worth, what more labels bring, how reliable probabilities are: tables, figures."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -394,13 +392,8 @@ def learning_section(curve: LearningCurve) -> Section:
 def point_table(curve: LearningCurve) -> Table:
     rows: list[Row] = [
         [
-            *(
-                point.labels,
-                point.log_loss.value,
-                *(point.log_loss.interval or (None, None)),
-                point.frequencies,
-            ),
-            *(point.ahead.significantly_above, point.right, point.frequent.value),
+            *(point.labels, point.log_loss.value, *(point.log_loss.interval or (None, None))),
+            *(point.frequencies, point.ahead.significantly_above, point.right, point.frequent.value),
         ]
         for point in curve.points
     ]

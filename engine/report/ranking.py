@@ -193,18 +193,11 @@ def candidate_table(ranking: Ranking) -> Table:
 
 def items_behind(ranking: Ranking, name: str, other: str | None = None) -> ItemsBehind:
     """The labelled items with a response of a candidate; with those of an `other` one, both."""
-    place = ranking.comparisons.names.index
+    place, shown = ranking.comparisons.names.index, short_name(name)
     if other is None:
-        ids = ranking.ids_of[place(name)]
-    else:
-        low, high = sorted((place(name), place(other)))
-        ids = ranking.ids_between[low, high]
-    written = (
-        f"with a response of {short_name(name)}"
-        if other is None
-        else f"{short_name(name)} against {short_name(other)}"
-    )
-    return ItemsBehind(ids, None, written)
+        return ItemsBehind(ranking.ids_of[place(name)], None, f"with a response of {shown}")
+    low, high = sorted((place(name), place(other)))
+    return ItemsBehind(ranking.ids_between[low, high], None, f"{shown} against {short_name(other)}")
 
 
 def _pairs(ranking: Ranking) -> Section:
@@ -281,9 +274,7 @@ _GROUP_STEP = 0.022  # of the width, between the lines of two groups
 
 
 def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.Figure:
-    """A row for each candidate, the best first: what it would win against one of the mean score, else its win
-    rate; lines at the right join those that do not differ significantly.
-    """
+    """A row for each candidate, the best first; lines at the right join those not significantly apart."""
     shown = _estimates(ranking)
     with drawing.themed(dark) as theme:
         figure = drawing.new_figure(1.1 + _ROW * max(len(shown), 3))
@@ -366,9 +357,8 @@ _BRACKETS = "Brackets: 95 % intervals over instructions."
 
 
 def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
-    """A row for each candidate, the best first, then for each pair that met, in both directions: `against`
-    names the opponent. UTF-8, values as in the JSON of a ranking; an interval has two columns; empty: not
-    known.
+    """A row for each candidate, the best first, then for each pair, in both directions: `against` names the
+    opponent. UTF-8, values as in the JSON of a ranking; an interval has two columns; empty: not known.
     """
     made = ranking_json(ranking, corrected)
     rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]

@@ -39,8 +39,6 @@ _STOPPED = (
     "This run stopped at a significant result, or before: rates here and their intervals may be too far"
     " from 50 %. The intervals under “Resolved comparisons” are valid however often you look."
 )
-
-
 _ACCEPTED = (
     "Only labels that may stand count: {}. Items with such labels are no random sample: all rates and"
     " intervals are of these items alone, and human labels do not correct them."
@@ -241,8 +239,8 @@ def reported_ranking(matched: Matched) -> ReportedRanking | None:
     try:
         dataset = _naming_candidates(matched)
         ranked = RankedBy.by_system(system, dataset, criterion)
-        ranking = followed(rank(ranked.comparisons), _unheard)
-        corrected = followed(by_labels(system, dataset, criterion), _unheard)
+        ranking = followed(rank(ranked.comparisons))
+        corrected = followed(by_labels(system, dataset, criterion))
     except SetupError:
         return None
     # How many labels it takes is asked before they are there, not in a report.
@@ -267,7 +265,7 @@ def _beside_annotators(matched: Matched, ranked: RankedBy, criterion: str) -> It
     )
     annotators = f"the human labels of {matched.dataset.name}, {words(criterion)}"
     with suppress(SetupError):
-        found = followed(side_by_side(comparisons, by_annotators), _unheard)
+        found = followed(side_by_side(comparisons, by_annotators))
         yield side_by_side_section(found, ranked.title, annotators, stopped(ranked))
 
 
@@ -301,7 +299,7 @@ def rankings_beside(matched: Sequence[Matched], cancel: CancelToken | None = Non
     with suppress(SetupError):
         dataset, criterion = _naming_candidates(one), default_criterion(shared)
         first, second = (RankedBy.by_system(each.system, dataset, criterion) for each in (one, other))
-        found = followed(side_by_side(first.comparisons, second.comparisons, cancel=cancel), _unheard)
+        found = followed(side_by_side(first.comparisons, second.comparisons, cancel=cancel))
         return RankingsBeside(found, first, second)
     return None
 
@@ -312,10 +310,6 @@ def _naming_candidates(matched: Matched) -> Dataset:
     if matched.dataset.names_candidates or results is None:
         return matched.dataset
     return dataset_of_run(results.run).only(frozenset(matched.dataset.ids))
-
-
-def _unheard(_progress: object) -> None:
-    """Of a report nobody hears how far it is."""
 
 
 _MOST_NAMES = 100

@@ -8,8 +8,8 @@ from dataclasses import replace
 from engine.annotations.records import LAST
 from engine.core.errors import ModelFileError
 from engine.core.formatting import best_of, duration, value_in_words, words
-from engine.core.items import METHOD_TITLES, PREFERENCES, HumanLabel, Method, Order, Tie, labels_beside
-from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Unscored
+from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Order, Tie, labels_beside
+from engine.core.judgments import JudgedItem, Judgment, Unscored, label_of
 from engine.core.tables import Column, Facts, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.data.dataset import Dataset
 from engine.metrics.accuracy import Accuracy, LabelCounts, count_run, mean, mean_accuracy, run_accuracy
@@ -265,17 +265,13 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
     rows: list[Row] = []
     for name, column in after.judgments.items():
         pairs = zip(column, before.judgments[name], strict=True)
-        changed = sum(_own_label(judgment) is not _own_label(other) for judgment, other in pairs)
+        changed = sum(label_of(judgment) is not label_of(other) for judgment, other in pairs)
         used = after.calibration is not None and name in after.calibration.criteria
         one = after.one_labels.get(name)
         moved = [each.place_decides for each in column if isinstance(each, Judgment)]
         share = mean([each for each in moved if each is not None])
         rows.append([words(name), used, len(column), changed, share, one.in_words if one else ""])
     return Table(_CHANGES, rows)
-
-
-def _own_label(judgment: AnyJudgment) -> HumanLabel | None:
-    return None if isinstance(judgment, Unscored) else judgment.preference
 
 
 def unscored_table(results: RunResults) -> Table:

@@ -16,7 +16,7 @@ from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
 
 if TYPE_CHECKING:  # most who read this tell what is kept, and find nothing out
     from engine.analysis.trust import CriterionTrust, Trusted
-    from engine.metrics.trust import Promise, Threshold, Trust
+    from engine.metrics.trust import Promise, Trust
 
 TRUST_FIGURE = "trust"
 _TITLE = "Which labels may stand"
@@ -83,7 +83,7 @@ def trust_sections(found: "Trusted") -> list[Section]:
     parts: list[Part] = [Picture(TRUST_FIGURE, _READ), Sentences(sentences), taken]
     parts.append(Sentences([*how, *remarks]))
     tested: list[Row] = [
-        [words(name), *_tested_row(each)]
+        [words(name), *columns.cells(each, _TESTED[1:])]
         for name, of_one in found.criteria.items()
         for each in (of_one.trust.thresholds if of_one.trust else ())
     ]
@@ -112,11 +112,6 @@ def _taken_row(name: str, each: "CriterionTrust") -> Row:
         *(words(name), taken.confidence, each.confidence.value, taken.accepted, taken.labels),
         *(taken.agreement, each.most_frequent, each.people),
     ]
-
-
-def _tested_row(each: "Threshold") -> Row:
-    tested = (each.p, each.level, each.passed)
-    return [each.confidence, each.accepted, each.labels, each.agreement, *tested]
 
 
 def _sentences(name: str, each: "CriterionTrust", promise: "Promise") -> Iterator[str]:

@@ -78,17 +78,12 @@ def outcome_in_words(tuning_result: TuningResult) -> list[str]:
     worth = tuning_result.held_out
     if worth is None:
         return ["Too few items were held out: the quality of the chosen settings is not known."]
-    if worth.beats_frequent:
-        said = ["The chosen settings are significantly better than always giving the most frequent label."]
-    elif not tuning_result.choice.over_frequencies.significantly_above:
-        # Not even on the items by which the best was found, which flatter it.
-        said = [
-            "No settings that were tried are significantly better than always giving the most frequent label."
-        ]
-    else:
-        said = [
-            "The chosen settings are not significantly better than always giving the most frequent label."
-        ]
+    which = "The chosen settings are"
+    if not worth.beats_frequent:
+        # None are if not even on the items by which the best was found, which flatter it.
+        some = tuning_result.choice.over_frequencies.significantly_above
+        which = "The chosen settings are not" if some else "No settings that were tried are"
+    said = [f"{which} significantly better than always giving the most frequent label."]
     right = f"{worth.right} % accuracy on held-out items, {worth.frequent} % with always"
     said.append(f"{right} the most frequent label.")
     if worth.over_default is not None:

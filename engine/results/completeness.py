@@ -188,8 +188,7 @@ def open_submission(
 ) -> StoredRun:
     """Keep a submission, or another judge's file, in the store; where it is there already, with the same
     dataset, that one. What it lacks of the dataset stands next to what it answers, unscored, for annotators
-    to complete it; rows for items that the dataset lacks are named in the manifest. SetupError for no
-    submission, or one that answers no item.
+    to complete it; rows for items that the dataset lacks are named in the manifest. SetupError.
     """
     submission = placed(read_system(path, column), dataset)
     places = {item_id: place for place, item_id in enumerate(dataset.ids)}

@@ -116,10 +116,12 @@ class CriterionPredictions:
         one, other = np.nan_to_num(by_order, nan=-np.inf).argmax(axis=2)
         flips = (one != other).tolist()
         known = zip(flips, self.twice, self._raw_predictions, self._judges, strict=True)
-        return [
-            PredictionFacts(flip if both else None, _mean_mass(raw_predictions), *judges)
-            for flip, both, raw_predictions, judges in known
-        ]
+        found = []
+        for flip, both, raw_predictions, judges in known:
+            masses = [each.answer_mass for each in raw_predictions if not each.label_alone]
+            mass = sum(masses) / len(masses) if masses else None
+            found.append(PredictionFacts(flip if both else None, mass, *judges))
+        return found
 
     @property
     def _judges(self) -> list[tuple[int | None, int, bool | None]]:
@@ -148,9 +150,7 @@ class CriterionPredictions:
         return [each and not panel for each, panel in zip(self.in_both, in_panel, strict=True)]
 
     def average(self, is_in: IsIn | None = None) -> FloatArray:
-        """Mean of the un-swapped log-probabilities, normalised again, shape (items, 4), of all raw
-        predictions or of some. NaN where there is none of these, or where one is not finite.
-        """
+        """The mean un-swapped log-probabilities, normalised, (items, 4); NaN for none, or not finite."""
         # What is found of an item must not depend on the others, not even by rounding.
         found = np.full((len(self._raw_predictions), _LABELS), np.nan)
         for asked, places, log_probs in self._groups:
@@ -241,11 +241,6 @@ def _lengths(judged: Sequence[JudgedItem]) -> FloatArray:
     longer = np.log1p(known[:, 0]) - np.log1p(known[:, 1])
     nothing = 0 * longer
     return np.column_stack([longer, -longer, nothing, nothing])
-
-
-def _mean_mass(raw_predictions: Sequence[RawPrediction]) -> float | None:
-    masses = [each.answer_mass for each in raw_predictions if not each.label_alone]
-    return sum(masses) / len(masses) if masses else None
 
 
 def _unswapped(
@@ -378,9 +373,7 @@ def calibrated(
 
 
 def likeliest(log_probs: FloatArray, read: FloatArray) -> IntArray:
-    """Places of the labels of the highest log-probability, shape (...): of equal ones that which is likelier
-    as it was `read`, else the first. Both shapes (..., 4).
-    """
+    """Places of the highest, shape (...): of equal ones the likelier as `read`, else the first."""
     # A calibration that treats A and B alike and trusts no raw prediction makes both equally likely: were it
     # always A, the place alone would decide.
     highest = log_probs == log_probs.max(axis=-1, keepdims=True)

@@ -139,7 +139,18 @@ def _with_annotators(results: RunResults, judgment: AnyJudgment, human: Gold | N
     override = results.overrides.get(key)
     return {
         **_judgment_json(judgment),
-        "override": override and _override_json(override),
+        "override": override
+        and {
+            "preference": override.preference,
+            "explanation": override.explanation,
+            "label_by": list(override.label_by),
+            "explanation_by": override.text_by,
+            "explanation_for": override.written_for,
+            "created": override.created.isoformat(),
+            "origin": override.origin,
+            "seed": override.seed,
+            "settled": override.adjudicated,
+        },
         "people": {
             author: labels[key].value for author, labels in results.reviews.labels.items() if key in labels
         },
@@ -166,20 +177,6 @@ def _judgment_json(judgment: AnyJudgment) -> dict[str, Any]:
         "explanation": _explanation_json(judgment.explanation),
         "explanation_outdated": judgment.stale,
         "all_explanations": [_explanation_json(explanation) for explanation in judgment.explanations],
-    }
-
-
-def _override_json(override: EffectiveAnnotation) -> dict[str, Any]:
-    return {
-        "preference": override.preference,
-        "explanation": override.explanation,
-        "label_by": list(override.label_by),
-        "explanation_by": override.text_by,
-        "explanation_for": override.written_for,
-        "created": override.created.isoformat(),
-        "origin": override.origin,
-        "seed": override.seed,
-        "settled": override.adjudicated,
     }
 
 

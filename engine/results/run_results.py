@@ -98,14 +98,14 @@ class RunResults:
 
     def label(self, judgment: AnyJudgment) -> HumanLabel | None:
         """The effective label for one of `judgments`; None where it is unscored and no annotator gave one."""
-        override = self._override(judgment)
+        override = self.overrides.get(judgment.key)
         if override is not None and override.preference is not None:
             return override.preference
         return None if isinstance(judgment, Unscored) else judgment.preference
 
     def probabilities(self, judgment: AnyJudgment) -> tuple[float, ...] | None:
         """As they count: the model's, 1 for an annotator's or a submission's label; None without any."""
-        label, override = self.label(judgment), self._override(judgment)
+        label, override = self.label(judgment), self.overrides.get(judgment.key)
         if isinstance(judgment, Judgment) and (override is None or override.preference is None):
             return judgment.probabilities
         return None if label is None else certain(label)
@@ -128,7 +128,7 @@ class RunResults:
 
     def _told(self, judgment: AnyJudgment) -> tuple[str | None, bool]:
         """The effective explanation, and if it is stale: an annotator's, but where only the judge's fits."""
-        label, override = self.label(judgment), self._override(judgment)
+        label, override = self.label(judgment), self.overrides.get(judgment.key)
         own = self.model_explanation(judgment)
         if override is not None and override.explanation is not None:
             fits = override.fits(label)
@@ -140,7 +140,7 @@ class RunResults:
 
     def decided_by_annotator(self, judgment: AnyJudgment) -> bool:
         """True where an annotator overrode it and it has a label: nothing of it is uncertain any more."""
-        return self._override(judgment) is not None and self.label(judgment) is not None
+        return self.overrides.get(judgment.key) is not None and self.label(judgment) is not None
 
     def notes_on(self, content_hash: str) -> tuple[Annotation, ...]:
         return standing_notes(self.notes.get(content_hash, ()))
@@ -162,9 +162,6 @@ class RunResults:
         said = chain(notes, *(self.reviews.words_of(item.item_id) for item in items))
         times = (at for word in said for at in (word.created, word.undone) if at is not None)
         return places, max(times, default=None)
-
-    def _override(self, judgment: AnyJudgment) -> EffectiveAnnotation | None:
-        return self.overrides.get(judgment.key)
 
     def _all(self) -> Iterator[AnyJudgment]:
         return chain.from_iterable(self.judgments.values())
@@ -322,9 +319,7 @@ class RunResults:
         return replace(self, judged=judged, read=RunPredictions(judged)).calibrated(self.calibration)
 
     def as_asked(self, methods: Sequence[Method], orders: Sequence[Order]) -> "RunResults":
-        """What a run would hold that asks by these methods and in these orders only, all of which this one
-        has: the raw predictions of each do not depend on the others. Without a calibration.
-        """
+        """What a run asked by these methods and orders of this one would hold, uncalibrated."""
         asked = [
             item.only(lambda read: read.method in methods and read.order in orders) for item in self.judged
         ]
@@ -393,8 +388,7 @@ def load_reviews(store: RunStore, run_id: int) -> Reviews:
 
 def submission_of(results: RunResults, with_stale: bool = False) -> Submission:
     """The run's effective predictions; those without a label are empty, unanswered items are omitted.
-    Explanations are those of a run that makes them: what annotators wrote for a run of labels alone is
-    omitted.
+    Explanations are those of a run that makes them: not what annotators wrote for labels alone.
     """
     rows, results = [], results.answered
     text = results.explanation if with_stale else results.fitting_explanation

@@ -14,7 +14,7 @@ from engine.core.errors import SetupError
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.settings.identity import EXAMPLES, EXPLAINED_WITH, StoredRun, checked_name, checked_note
-from engine.settings.rows import CPU, DEFAULT_SHOTS, LARGEST, ChosenSettings, ExampleKind, rows_of
+from engine.settings.rows import CPU, DEFAULT_SHOTS, LARGEST, ChosenSettings, ExampleKind, neutral, rows_of
 from engine.settings.sampling import ItemSample, StoppingRule, dataset_in_words
 
 Positive = Annotated[int, msgspec.Meta(ge=1, le=LARGEST)]
@@ -88,6 +88,11 @@ class RunSetup(ChosenSettings):
             context=settings.context,
             **settings.chosen,
         )
+
+    def whole(self, **others: Any) -> "RunSetup":
+        """The same of all items in both orders, from the beginning, neutral; `others`: what else is new."""
+        nothing = dict.fromkeys(("items", "sample", "until", "calibration_path", "resumes"))
+        return replace(self, **{**nothing, **neutral(), "both_orders": True, "fresh": False, **others})
 
     @property
     def asked(self) -> Rubric:

@@ -35,6 +35,12 @@ if TYPE_CHECKING:
     from engine.ranking.weighted_scoring import SlicedWeightedScoring
 
 
+def add_systems(arguments: console.Parser) -> None:
+    words = "the id of a run, SUBMISSION.tsv, or another judge's file; two or more"
+    arguments.add_argument("systems", nargs="+", metavar="SYSTEM", help=words)
+    shared.add_judge_file(arguments)
+
+
 def add_gold(arguments: console.Parser, required: bool = True) -> None:
     arguments.file("--gold", "the dataset with human labels", metavar="DATASET", required=required)
     arguments.flag("--partial", "use the items that both have, and print how many")

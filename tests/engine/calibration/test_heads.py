@@ -17,7 +17,6 @@ from engine.calibration.run_calibration import (
     FittedCriterion,
     Labelled,
     Wishes,
-    calibrate_run,
 )
 from engine.calibration.scaling import (
     OTHER_PLACES,
@@ -42,7 +41,7 @@ from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.metrics.matching import match
 from engine.results.decision import SWAPPED, RunPredictions, decide_all, parts_of
 from tests.engine.calibration.simulated import SKEWS, biased_judge, without_polarity
-from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, dataset, stored_run
+from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, calibrate_run, dataset, stored_run
 
 CRITERION = "safety"
 BALANCED = SKEWS["balanced"]

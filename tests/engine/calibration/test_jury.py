@@ -22,7 +22,6 @@ from engine.calibration.run_calibration import (
     Labelled,
     RawPredictionSource,
     Wishes,
-    calibrate_run,
 )
 from engine.core.errors import SetupError
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Order, Prediction, Preference, Tie
@@ -60,6 +59,7 @@ from tests.judged import (
     A,
     B,
     Probabilities,
+    calibrate_run,
     dataset,
     stored_run,
     system,

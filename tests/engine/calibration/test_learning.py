@@ -18,7 +18,7 @@ from engine.calibration.learning import (
     margin_report,
     run_curve,
 )
-from engine.calibration.run_calibration import DEFAULT, CalibrationInputs, Wishes, calibrate_run
+from engine.calibration.run_calibration import DEFAULT, CalibrationInputs, Wishes
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken, MeasureProgress, followed
 from engine.core.numeric import log_softmax
@@ -26,7 +26,7 @@ from engine.metrics.matching import match, system_of_run
 from engine.results.run_results import load_results
 from engine.results.second_order import BothOrders
 from engine.store.run_store import RunStore
-from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, dataset, stored_run, system
+from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, calibrate_run, dataset, stored_run, system
 
 FEW = Thoroughness(folds=3, orders=1)
 SKEW = (0.38, 0.32, 0.2, 0.1)

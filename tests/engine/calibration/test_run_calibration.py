@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.calibration.run_calibration import CalibratedRun, Wishes, calibrate_run
+from engine.calibration.run_calibration import CalibratedRun, Wishes
 from engine.core.errors import SetupError
 from engine.core.judgments import Judgment
 from engine.core.tables import Estimate
@@ -22,7 +22,19 @@ from engine.results.decision import decide_all
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
-from tests.judged import GOOD, RATHER_A, SURE_A, SURE_B, SURE_GOOD, A, B, dataset, stored_run, with_texts
+from tests.judged import (
+    GOOD,
+    RATHER_A,
+    SURE_A,
+    SURE_B,
+    SURE_GOOD,
+    A,
+    B,
+    calibrate_run,
+    dataset,
+    stored_run,
+    with_texts,
+)
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def test_the_fit_is_the_largest_likelihood_with_ties() -> None:
     def likelihood(at: np.ndarray) -> float:
         half = (at[tallies.met.first] - at[tallies.met.second]) / 2
         whole = np.log(np.exp(half) + np.exp(-half) + at[-1])
-        won, tied, count = tallies.won[0], tallies.tied[0], tallies.comparisons[0]
+        count, won, tied = tallies.sums[:, 0]
         return float(np.sum((won - count / 2) * 2 * half + tied * np.log(at[-1]) - count * whole))
 
     best = np.append(fit.bradley_terry[0], fit.tie[0])
@@ -73,9 +73,10 @@ def test_where_each_met_few_the_fit_is_level_in_every_direction(across: int) -> 
     half = (score[tallies.met.first] - score[tallies.met.second]) / 2
     whole = np.exp(half) + np.exp(-half) + nu
     lead = (np.exp(half) - np.exp(-half)) / whole / 2
-    missed = tallies.won[0] - tallies.comparisons[0] / 2 - tallies.comparisons[0] * lead
+    count, won, tied = tallies.sums[:, 0]
+    missed = won - count / 2 - count * lead
     assert tallies.met.signs @ missed == pytest.approx(0, abs=1e-4)  # but for the penalty
-    assert np.sum(tallies.tied[0] - tallies.comparisons[0] * nu / whole) == pytest.approx(0, abs=1e-4)
+    assert np.sum(tied - count * nu / whole) == pytest.approx(0, abs=1e-4)
 
 
 def test_a_candidate_that_won_all_is_finite_and_first() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from engine.annotations.records import new_review
-from engine.calibration.run_calibration import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement
 from engine.core.rubric import ELOQUENT, Criterion
@@ -41,6 +40,7 @@ from tests.judged import (
     A,
     B,
     Probabilities,
+    calibrate_run,
     dataset,
     judged_run,
     matched,
