@@ -442,12 +442,8 @@ def _hint(labels: int, items: int) -> Hint:
 @dataclass(frozen=True, eq=False)
 class RankedByLabels:
     """`part`: the labels that count, None for none, or `refused`. `correction`, `sample_size`: None where
-    <<<<<<< HEAD
-    nothing is known, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does
-    not count. `favour`: of each candidate with enough labels; `same_family`: as the operation gives it.
-    =======
     unknown, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does not count.
-    >>>>>>> p-H
+    `favour`: of each candidate with enough labels; `same_family`: as the operation gives it.
     """
 
     part: LabelledPart | None
