@@ -154,7 +154,6 @@ def column_named(columns: Sequence[DatasetColumn], source: str) -> int | None:
 NEVER_HIDDEN = "id"
 _WIDTHS = {"instruction": 30.0, "output_a": 26.0, "output_b": 26.0}  # in mean characters
 _LEAST_ID, _LONGEST_ID, _BESIDE_ID = 7, 36, 3  # that of a UUID; in mean characters
-_SHARE_OF_IDS = 0.25  # of the view, at most
 _ROOM_FOR_MARKS = 6  # characters beside the title of a label's column: its coloured mark, the sort arrow
 _LONGEST_LABEL = len("both good")
 _NARROWEST, _WIDEST = 3.0, 400.0
@@ -192,15 +191,20 @@ class ItemColumns(QObject):
         self._applying = True
         header = self._view.horizontalHeader()
         shown = [column for column in self._table.columns if self.is_shown(column)]
-        used = sum(round(self._letters(column) * self._letter()) for column in shown)
         growing = [
             column for column in shown if column.source in _TEXTS and column.source not in self._widths
         ]
-        more = (self._view.viewport().width() - used) // len(growing) if growing else 0
+        letter, room = self._letter(), self._view.viewport().width()
+        widths = {column: round(self._letters(column) * letter) for column in self._table.columns}
+        least = {column: (len(column.title) + _ROOM_FOR_MARKS) * letter for column in growing}
+        if NEVER_HIDDEN not in self._widths:  # as wide as its ids, as far as the others leave room
+            (ids,) = (column for column in shown if column.source == NEVER_HIDDEN)
+            free = room - sum(least.get(column, widths[column]) for column in shown if column is not ids)
+            widths[ids] = max(min(widths[ids], free), round(_LEAST_ID * letter))
+        more = (room - sum(map(widths.__getitem__, shown))) // len(growing) if growing else 0
         for place, column in enumerate(self._table.columns):
-            width = round(self._letters(column) * self._letter())
-            least = round((len(column.title) + _ROOM_FOR_MARKS) * self._letter())
-            header.resizeSection(place, max(width + more, least) if column in growing else width)
+            width = max(widths[column] + more, least[column]) if column in growing else widths[column]
+            header.resizeSection(place, width)
             header.setSectionHidden(place, not self.is_shown(column))
         self._applying = False
 
@@ -231,8 +235,7 @@ class ItemColumns(QObject):
     def _letters(self, column: DatasetColumn) -> float:
         default = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
         if column.source == NEVER_HIDDEN:
-            room = _SHARE_OF_IDS * self._view.viewport().width() / self._letter()
-            default = min(min(self._table.longest_id, _LONGEST_ID) + _BESIDE_ID, max(room, _LEAST_ID))
+            default = min(self._table.longest_id, _LONGEST_ID) + _BESIDE_ID
         return self._widths.get(column.source, default)
 
     def _letter(self) -> int:

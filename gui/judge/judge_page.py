@@ -173,7 +173,7 @@ class JudgePage(Page):
         for place, (part, called) in enumerate(((left, "What to judge, and how"), (right, "Plan and run"))):
             self._splitter.addWidget(labels.scrolling(part, called))
             self._splitter.setStretchFactor(place, 1)
-        self._splitter.setSizes([524, 608])
+        self._splitter.setSizes([530, 602])
         self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
         self.body.addWidget(self.banner)
         self.body.addWidget(self._splitter, 1)

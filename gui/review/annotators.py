@@ -479,11 +479,11 @@ class AnnotatorFilter(QWidget):
         super().__init__()
         self._workspace = workspace
         self._progress = progress
-        self.state = narrow_box("Your progress on the listed items", letters=7)
+        self.state = narrow_box("Your progress on the listed items", letters=2)
         remembered = workspace.state.record(_STATE)
         states = [(words.capitalize(), state.value) for state, words in STATE_WORDS.items()]
         self.state.offer([("Done or not", None), *states], remembered.get("state"))
-        self.tag = narrow_box("Tag of the listed items", letters=7)
+        self.tag = narrow_box("Tag of the listed items", letters=2)
         in_row((self.state, STRETCH), (self.tag, STRETCH), *ways, on=self)
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it
         for box in (self.state, self.tag):

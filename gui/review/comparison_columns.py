@@ -4,7 +4,6 @@ one judgment in a column each. An annotator's own is the last.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,8 @@ MOST_BESIDE = 2  # with the open run and the own column four: more are too narro
 _STATE = "review/beside"
 _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40
-_DEFAULT_SHARE = 36  # percent of the height of the page, for the columns
+_LEAST_SHARE, _MOST_SHARE = 36, 50  # percent of the height of the page, for the columns
+_LINES = 12  # of text that they hold where these allow it
 _HUMAN = 0  # in the place of a run's id
 _WHAT = "Show other runs and submissions side by side with the open one (V shows and hides them)"
 _LEAST_LETTERS = 24  # across, of a column
@@ -178,6 +178,22 @@ class _Column(QtWidgets.QFrame):
         if before is None or (shown.text, shown.system) != (before.text, before.system):
             self.text.show_text(shown.text or "")  # else it stays where it is scrolled to
         name(self.text.view, f"Explanation of {one_line(shown.system)}")
+        self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        QTimer.singleShot(0, self, self._take_room)  # once its parts have their places
+
+    def _take_room(self) -> None:
+        # Else the parts would lie upon each other where the columns are low; so they are scrolled.
+        self.remark.setMinimumHeight(self.remark.heightForWidth(self.remark.width()))
+        of_all = self.layout_.minimumHeightForWidth if self.text.isVisibleTo(self) else self.heightForWidth
+        needed = of_all(self.width()) + self.height() - self.contentsRect().height()
+        if self.minimumHeight() != needed:
+            self.setMinimumHeight(needed)
 
 
 class OwnColumn(_Column):
@@ -195,17 +211,6 @@ class OwnColumn(_Column):
         self.text.setVisible(not of.writing and bool(shown.text))
         self._filler.setVisible(not of.writing and not shown.text)
         self._make_room()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._make_room()
-
-    def _make_room(self) -> None:
-        # Else the parts would lie upon each other where the columns are low; so they are scrolled.
-        of_all = self.layout_.minimumHeightForWidth if self.text.isVisibleTo(self) else self.heightForWidth
-        needed = of_all(self.width())
-        if self.minimumHeight() != needed:
-            QTimer.singleShot(0, self, partial(self.setMinimumHeight, needed))
 
     def take_editor(self, editor: ExplanationEditor) -> None:
         self.layout_.addWidget(editor, 1)
@@ -515,8 +520,10 @@ class ComparisonColumns(QObject):
         self.columns.own.show_own(own, shown)
         if self.panel.isHidden():
             self.panel.show()
-            share = self._workspace.state.number(_HEIGHT, _DEFAULT_SHARE, most=100)
             room = max(100, self._splitter.height())
+            wanted = 100 * _LINES * self.panel.fontMetrics().lineSpacing() // room
+            usual = min(max(wanted, _LEAST_SHARE), _MOST_SHARE)
+            share = self._workspace.state.number(_HEIGHT, usual, most=100)
             self._splitter.setSizes([room * (100 - share) // 100, room * share // 100])
 
     def keep_layout(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation, Reviews, to_redo, to_undo
 from engine.annotations.records import Annotation, AnnotationKind, Undo, new_override, new_review
-from engine.core.formatting import capitalised, clipped, visible, words
+from engine.core.formatting import capitalised, clipped, short_name, visible, words
 from engine.core.items import Gold, HumanLabel, Preference, agree
 from engine.core.judgments import (
     AnyJudgment,
@@ -511,12 +511,12 @@ _STATES = {ReviewState.TO_DO: "reopened", ReviewState.DONE: "done", ReviewState.
 def standing_in_words(standing: EffectiveAnnotation) -> str:
     """`Label both good by Ben, explanation by Ada, 2026-03-01 14:05`, in local time."""
     label = "" if standing.preference is None else f"label {LABEL_WORDS[standing.preference]}"
-    by = " and ".join(standing.label_by)
+    by = " and ".join(map(short_name, standing.label_by))
     if label and standing.explanation and (standing.text_by,) == standing.label_by:
         parts = [f"{label} and explanation by {by}"]
     else:
         parts = [f"{label} by {by}"] if label else []
-        parts += [f"explanation by {standing.text_by}"] if standing.explanation else []
+        parts += [f"explanation by {short_name(standing.text_by or '')}"] if standing.explanation else []
     text = f"{', '.join(parts)}, {_time(standing.created)}"
     return f"Adjudicated: {text}" if standing.adjudicated else capitalised(text)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
+from engine.core.formatting import without_middle
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from engine.core.tables import Column, Estimate, Kind, Row, Table
 from engine.system.paths import PathKind, seen_at
@@ -215,10 +216,15 @@ def measure_slices(
     return Sliced(slicing, table, below, mark, in_short, [measured], said=said)
 
 
+_LONGEST_MODEL = 14  # characters: a column is narrow, and names of models differ at both ends
+
+
 def column_title(system: "System") -> str:
     """A run with its model: `run 7: demo-judge`."""
     run = system.results.run if system.results else None
-    return system.name if run is None or run.submitted else f"{system.name}: {run.identity.model_name}"
+    if run is None or run.submitted:
+        return system.name
+    return f"{system.name}: {without_middle(run.identity.model_name, _LONGEST_MODEL)}"
 
 
 def titled(table: Table, systems: "Sequence[System]") -> Table:

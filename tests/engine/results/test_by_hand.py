@@ -35,7 +35,7 @@ def store_path(tmp_path: Path) -> Path:
     for _ in range(2):  # the second call finds the run of the first one
         done = run_here(*begin, "--store", path)
         assert done.returncode == 0, done.stderr
-        assert "Labels by hand 1: pairs.json, 12 items" in done.stdout
+        assert "Labels by hand 1, 12 items" in done.stdout
     return path
 
 
@@ -63,7 +63,7 @@ def test_they_are_a_run_without_a_judge(store_path: Path, items: Dataset) -> Non
     assert run.stem == "labels-by-hand-1-pairs"
     assert (run.complete, run.by_a_model, results.left) == (True, False, 1)
     assert run_health(results).in_short == ""
-    assert run_in_a_line(run).startswith("Labels by hand 1: pairs.json, 12 items, ")
+    assert run_in_a_line(run).startswith("Labels by hand 1, 12 items, ")
     assert run_list([run]).rows[0][3] == "labels"
     assert gaps(results) == []
     assert results.joined_in_words == "11 of the 12 items of pairs.json are labelled by hand, by Ada, Ben."

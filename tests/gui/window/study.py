@@ -46,7 +46,11 @@ from tests.model_files import PublishedFile
 
 ROOM = QSize(1280, 680)
 """What a screen of 1280 x 720 leaves beside a task bar."""
-WIDE_ANYHOW = {"ItemView Items of the run", "_WholeView Published systems, for reference"}
+WIDE_ANYHOW = {
+    "ItemView Items of the run",
+    "_WholeView Published systems, for reference",
+    "_WholeView Measures of all systems",
+}
 """What is scrolled sideways where names are short, too."""
 ITEM_COLUMNS, CANDIDATES = ("instruction", "output_a", "output_b"), ("candidate_a", "candidate_b")
 
