@@ -1,6 +1,7 @@
 """All that is shown of a comparison, each on a tab: measures, agreement, differences, slices, rankings."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QFont
 
 from engine.annotations.records import Filters
-from engine.core.formatting import counted, visible, words
+from engine.core.formatting import counted, visible, without_middle, words
 from engine.core.items import agree
 from engine.core.tables import Section, Sentences, Table
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
@@ -21,7 +22,7 @@ from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.text_views import SectionView
 from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableModel
 from gui.widgets.views import FillingView, dressed, measure_view, table_view
-from gui.workspace.file_jobs import column_title, compare_slices, titled
+from gui.workspace.file_jobs import compare_slices
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import EngineThreads, ThreadName
@@ -49,8 +50,7 @@ class DifferenceTableModel(HeadedModel):
     def show_differences(self, compared: "Compared", places: Sequence[int]) -> None:
         with self._changing():
             self._compared, self._shown = compared, places
-            systems = (column_title(one.matched.system) for one in compared.evaluations)
-            titles = (*_BEFORE, *systems, *_AFTER)
+            titles = (*_BEFORE, *compared.comparison.systems, *_AFTER)
             self._heads = [Head(title, title) for title in titles]  # of long ones, the tool tip has the whole
 
     def difference(self, row: int) -> "Difference":
@@ -293,7 +293,7 @@ class ComparisonView(QtWidgets.QTabWidget):
     def _show_section(self, section: Section, systems: "Sequence[System]") -> None:
         for part in section.parts:
             if isinstance(part, Table):
-                self._tables[section.key].show_table(titled(part, systems))
+                self._tables[section.key].show_table(_titled(part, systems))
         said = [text for part in section.parts if isinstance(part, Sentences) for text in part.texts]
         if section.key in self._tables:
             self._titles[section.key].setText(section.title)
@@ -349,3 +349,21 @@ class ComparisonView(QtWidgets.QTabWidget):
 
 def _part(*parts: labels.Part) -> QtWidgets.QWidget:
     return labels.as_column(*parts, margins=(0, 8, 2, 0))
+
+
+_LONGEST_MODEL = 14  # characters: a column is narrow, and names of models differ at both ends
+
+
+def _column_title(system: "System") -> str:
+    """A run with its model: `run 7: demo-judge`."""
+    run = system.results.run if system.results else None
+    if run is None or run.submitted:
+        return system.name
+    return f"{system.name}: {without_middle(run.identity.model_name, _LONGEST_MODEL)}"
+
+
+def _titled(table: Table, systems: "Sequence[System]") -> Table:
+    """The same with the model in the title of each run's column."""
+    titles = {one.name: _column_title(one) for one in systems}
+    columns = [replace(column, title=titles.get(column.title, column.title)) for column in table.columns]
+    return replace(table, columns=columns)

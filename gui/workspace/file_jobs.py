@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
-from engine.core.formatting import without_middle
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from engine.core.tables import Column, Estimate, Kind, Row, Table
 from engine.system.paths import PathKind, seen_at
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.slices import Noted, Slice, Slicing
     from engine.metrics.evaluation import SlicedMeasures
-    from engine.metrics.matching import Matched, System
+    from engine.metrics.matching import Matched
     from engine.ranking.weighted_scoring import SlicedWeightedScoring
     from engine.results.run_results import RunResults
     from engine.settings.identity import StoredRun
@@ -216,24 +215,6 @@ def measure_slices(
     return Sliced(slicing, table, below, mark, in_short, [measured], said=said)
 
 
-_LONGEST_MODEL = 14  # characters: a column is narrow, and names of models differ at both ends
-
-
-def column_title(system: "System") -> str:
-    """A run with its model: `run 7: demo-judge`."""
-    run = system.results.run if system.results else None
-    if run is None or run.submitted:
-        return system.name
-    return f"{system.name}: {without_middle(run.identity.model_name, _LONGEST_MODEL)}"
-
-
-def titled(table: Table, systems: "Sequence[System]") -> Table:
-    """The same with the model in the title of each run's column."""
-    titles = {one.name: column_title(one) for one in systems}
-    columns = [replace(column, title=titles.get(column.title, column.title)) for column in table.columns]
-    return replace(table, columns=columns)
-
-
 @job
 def compare_slices(
     control: JobControl, matched: "Sequence[Matched]", slicing: "Slicing", known: Sliced | None = None
@@ -251,7 +232,7 @@ def compare_slices(
         control.cancel.raise_if_requested()
         if (found := weigh_by_default(one, slicing)) is not None:
             weighed[one.system.name] = found
-    table = titled(reports.compared_slice_table(matched, measured), [one.system for one in matched])
+    table = reports.compared_slice_table(matched, measured)
     below = reports.compared_win_table(measured[0], weighed) if weighed else None
     in_short = reports.compared_slices_in_short(matched, measured)
     said = reports.compared_slices_in_words(matched, measured)
