@@ -6,7 +6,7 @@ moves there. None takes the keys by itself, nor for a moment a click.
 from collections.abc import Callable, Hashable
 from functools import partial
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
@@ -195,7 +195,8 @@ class NoticePlace(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
-            self._fit()
+            # Not now: the layout, which is at work, would give its parts the height of before.
+            QTimer.singleShot(0, self, self._fit)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
