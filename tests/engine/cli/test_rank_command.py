@@ -158,7 +158,7 @@ def test_files_for_others_hold_corrected_numbers_and_the_methods_claim_no_others
     table, latex, methods = (tmp_path / name for name in ("r.csv", "r.tex", "r.txt"))
     files = ("--csv", table, "--latex", latex, "--methods-text", methods)
     told = printed("rank", submission, "--gold", gold, *files)
-    assert "of a random part is below" in told
+    assert "By the judge only, uncorrected" in told
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:

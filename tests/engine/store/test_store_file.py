@@ -196,7 +196,7 @@ def test_whoever_looks_whether_runs_are_held_makes_nobody_else_busy(
             assert look()
         assert not look()
         store._file.lock_path(1).touch()  # which Windows takes away with the lock
-        monkeypatch.setattr(opening, "FileLock", SlowLock)
+        monkeypatch.setattr("filelock.FileLock", SlowLock)
         looker = other.submit(look)
         looking.wait()
         with store.hold(1):

@@ -54,6 +54,7 @@ def test_what_the_work_prints_is_no_event_and_nothing_is_typed_there() -> None:
 
 ERRORS = [
     errors.SetupError("a problem", HINT),
+    errors.DoubtfulCandidates("a problem", HINT),
     errors.InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], HINT),
     errors.ColumnsError(Path("a.tsv"), ["one"], HINT, foreign=True, unknown=["x"]),
     errors.JudgeColumnError(Path("a.tsv"), ["one"], HINT),

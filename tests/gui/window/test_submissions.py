@@ -32,6 +32,7 @@ from gui.widgets.action_table import keys_of
 from gui.window.dialogs import CheckDialog
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
+from gui.workspace.threads import ThreadName
 from tests.able import longest_name
 from tests.gui.review.steps import current, press, save
 from tests.gui.steps import click, dataset_of, drop, items_of, offered, open_run, run_of, whole_window
@@ -492,6 +493,7 @@ def test_what_the_window_does_not_open_is_named_and_what_a_calibration_lacks(
     qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in judged.notices.text)
     assert "TIEBREAK_HOME" in judged.notices.text
     calibration(judged, tmp_path / "c.json")
+    qtbot.waitUntil(lambda: not any(map(judged.threads.busy, ThreadName)))  # a run may still be opened
     judged.workspace.run = None
     judged.frame.files_dropped.emit([tmp_path / "c.json"])
     qtbot.waitUntil(lambda: "no run is open for this calibration" in judged.notices.text)

@@ -29,7 +29,8 @@ def _by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def collector(qtbot: QtBot) -> Iterator[Collector]:
+def collector(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    monkeypatch.setattr(garbage, "_hidden", garbage._Hidden())  # not what other tests kept
     made = Collector()
     yield made
     made.close()
