@@ -197,11 +197,14 @@ class ItemColumns(QObject):
         letter, room = self._letter(), self._view.viewport().width()
         widths = {column: round(self._letters(column) * letter) for column in self._table.columns}
         least = {column: (len(column.title) + _ROOM_FOR_MARKS) * letter for column in growing}
+        ids = next(column for column in shown if column.source == NEVER_HIDDEN)
+        least_id = min(widths[ids], round(_LEAST_ID * letter))
         if NEVER_HIDDEN not in self._widths:  # as wide as its ids, as far as the others leave room
-            (ids,) = (column for column in shown if column.source == NEVER_HIDDEN)
             free = room - sum(least.get(column, widths[column]) for column in shown if column is not ids)
-            widths[ids] = max(min(widths[ids], free), round(_LEAST_ID * letter))
+            widths[ids] = max(min(widths[ids], free), least_id)
         more = (room - sum(map(widths.__getitem__, shown))) // len(growing) if growing else 0
+        # Texts give way to long ids alone.
+        more = max(more, (least_id - widths[ids]) // max(1, len(growing)))
         for place, column in enumerate(self._table.columns):
             width = max(widths[column] + more, least[column]) if column in growing else widths[column]
             header.resizeSection(place, width)
