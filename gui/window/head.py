@@ -173,6 +173,7 @@ class HeadLine(QWidget):
         parts = (self.dataset, self.run, self.offered, rubric, who)
         in_row(*parts, STRETCH, on=self, margins=(16, 6, 16, 0), spacing=6)
         self.setMinimumWidth(1)  # no name widens the window
+        workspace.author_changed.connect(self.left)  # who has said who they are goes on to label
 
     def take_keys(self) -> None:
         focus = QApplication.focusWidget()
