@@ -135,8 +135,7 @@ class MetLabels:
     def measured(self, statistic: Statistic, least: float = -1.0) -> Measured:
         """The statistic of all, and its 95 % interval by Student's t over instructions, each end as if one
         instruction more lay wholly there: of an average number of items, all at the two labels that move it
-        furthest. Variances leave out
-        one instruction at a time. Simulated coverage: `bench/coverage/README.md`.
+        furthest. Simulated coverage: `bench/coverage/README.md`.
         """
         value = float(statistic(self._all, self.alike))
         if np.isnan(value):

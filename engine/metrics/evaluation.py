@@ -44,18 +44,8 @@ from engine.metrics.matching import Matched, Pair
 from engine.results.run_results import RunResults
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
-    *(
-        "criterion",
-        "items",
-        "accuracy",
-        "instructions",
-        "interval",
-        "rival",
-        "lead",
-        "kappa",
-        "kappa_interval",
-    ),
-    *("ac1", "ac1_interval", "macro_f1", "macro_f1_interval", "by_label"),
+    *("criterion", "items", "accuracy", "instructions", "interval", "rival", "lead"),
+    *("kappa", "kappa_interval", "ac1", "ac1_interval", "macro_f1", "macro_f1_interval", "by_label"),
     *("confusion", "unscored", "predicted", "human", "flipped", "in_both_orders", "format_mass"),
     *("longer", "longer_human", "baselines"),
 )

@@ -2,7 +2,7 @@
 labels; what is missing before it can be.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import filterfalse
 from pathlib import Path
@@ -59,6 +59,7 @@ class SystemList(QtWidgets.QWidget):
         self._known_runs: Sequence[StoredRun] = ()
         self._other_runs: Sequence[StoredRun] = ()
         self._open_run: int | None = None
+        self._rows: list[tuple[str, bool | None, str, bool]] = []
         self._ticked_runs: set[int] = set()
         self._files: dict[JudgeFile, bool] = {}
         self._examined = Examined()
@@ -177,24 +178,31 @@ class SystemList(QtWidgets.QWidget):
         self.view.setMinimumSize(width * _LETTERS_SHOWN, height * _LINES_SHOWN)
 
     def _fill(self) -> None:
-        row = self.view.currentRow()
-        with QSignalBlocker(self.view):
-            self.view.clear()
-            for run in self._known_runs:
-                text, made = _words_on(run, run.id == self._open_run), run.created.astimezone()
-                self._add_row(text, run.id in self._ticked_runs, f"{text}\n{made:%Y-%m-%d %H:%M}")
-            for file, ticked in self._files.items():
-                why_not = self._why_not(file)
-                shown = f"{file.name} ({why_not})" if why_not else file.name
-                self._add_row(shown, ticked and not why_not, str(file.path), not why_not)
-            for path in dict.fromkeys(run.identity.dataset_path for run in self._other_runs):
-                self._add_row(f"Of another dataset, {short_name(path.name)}:", None, f"{path}\n{_ELSEWHERE}")
-                for run in (each for each in self._other_runs if each.identity.dataset_path == path):
-                    self._add_row(_words_on(run, False), None, _ELSEWHERE)
-            self.view.setCurrentRow(min(row, self.view.count() - 1))
+        rows = [*self._rows_to_show()]
+        if rows != self._rows:  # dataset and run change together: what stays need not be made anew
+            self._rows, row = rows, self.view.currentRow()
+            with QSignalBlocker(self.view):
+                self.view.clear()
+                for each in rows:
+                    self._add_row(*each)
+                self.view.setCurrentRow(min(row, self.view.count() - 1))
         self._follow_current()
 
-    def _add_row(self, text: str, ticked: bool | None, more: str, there: bool = True) -> None:
+    def _rows_to_show(self) -> Iterator[tuple[str, bool | None, str, bool]]:
+        """As `_add_row` takes them."""
+        for run in self._known_runs:
+            text, made = _words_on(run, run.id == self._open_run), run.created.astimezone()
+            yield text, run.id in self._ticked_runs, f"{text}\n{made:%Y-%m-%d %H:%M}", True
+        for file, ticked in self._files.items():
+            why_not = self._why_not(file)
+            shown = f"{file.name} ({why_not})" if why_not else file.name
+            yield shown, ticked and not why_not, str(file.path), not why_not
+        for path in dict.fromkeys(run.identity.dataset_path for run in self._other_runs):
+            yield f"Of another dataset, {short_name(path.name)}:", None, f"{path}\n{_ELSEWHERE}", True
+            for run in (each for each in self._other_runs if each.identity.dataset_path == path):
+                yield _words_on(run, False), None, _ELSEWHERE, True
+
+    def _add_row(self, text: str, ticked: bool | None, more: str, there: bool) -> None:
         """`ticked`: None where nothing can be ticked."""
         entry = QtWidgets.QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
         entry.setToolTip(tip(more))
@@ -213,6 +221,7 @@ class SystemList(QtWidgets.QWidget):
     def _take_tick(self, entry: QtWidgets.QListWidgetItem) -> None:
         row = self.view.row(entry)
         ticked = entry.checkState() is Qt.CheckState.Checked
+        self._rows = []  # they are not as they were made any more
         if row >= len(self._known_runs):
             self._files[self.all_files[row - len(self._known_runs)]] = ticked
         else:

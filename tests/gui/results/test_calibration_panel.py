@@ -269,8 +269,9 @@ def test_one_slice_restricts_scores_figures_and_weights(
     assert words in doubts(opened)
     assert set(opened.measurer.scores.gold.ids) == part.known
     assert opened.slices.table.rowCount() == len(division.slices)  # the table shows all of them still
-    with qtbot.waitSignal(opened.slices.choice.changed):
+    with qtbot.waitSignal(opened.workspace.run_changed):
         opened.workspace.open_run(1)  # again: what is chosen stays
+    assert opened.slices.choice.part == part
     measured(qtbot, opened)
     assert words in doubts(opened)
     keep_to(qtbot, opened, None)

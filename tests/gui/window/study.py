@@ -193,11 +193,14 @@ def _cut_cells(view: QAbstractItemView) -> list[str]:
     return found
 
 
+_AT_REST = 10  # looks: a page that is shown may begin its work some moments later
+
+
 def adjudicate(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
     """Wait until nobody works and nothing moves any more."""
     before: object = None
     alike, patience = 0, QDeadlineTimer(60_000)
-    while alike < 3 and not patience.hasExpired():
+    while alike < _AT_REST and not patience.hasExpired():
         qtbot.wait(10)
         seen = parts(root)
         busy = any(map(threads.busy, ThreadName)) or any(isinstance(part, BusyLine) for part in seen)
