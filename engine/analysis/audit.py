@@ -27,7 +27,8 @@ from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 
 UNCERTAINTY = 0.05
-"""The family-wise error rate: how often a judge within all bounds may have any issue."""
+"""The family-wise error rate: how often a judge that is nowhere beyond a bound may be found to have any
+issue."""
 
 MOST_TIMES = 25
 """The largest multiple of the items that is tried for a clear verdict."""
@@ -363,7 +364,8 @@ def _letters(judged: Sequence[JudgedItem], criteria: Sequence[str]) -> FloatArra
 MOST_FLIPPED = LIMITS[Sign.FLIPPED].look
 LEAST_MASS = LIMITS[Sign.ANSWER_MASS].look
 MOST_TOKEN_BIAS = 0.05
-"""How much more probable the response in a position is, or a label token than one fourth."""
+"""Of a position: how much more probable the response in it is. Of a label token: its probability minus one
+fourth."""
 
 _FLIPS = ("flips", "order: flip rate")
 _PLACE = ("place", "order: position bias")
@@ -462,7 +464,8 @@ def speed_line(received: JudgePredictions) -> AuditLine:
 
 
 MOST_WON = 0.02
-"""By how much a perturbation without content may raise a response's lead."""
+"""By how much a perturbation without content may raise P(preferred) minus P(the other preferred) of a
+response."""
 MOST_UNLIKE = 0.05
 """The share of labels that may change if the same question is repeated."""
 

@@ -150,7 +150,8 @@ class _Compared:
 
 
 # Against always giving the most frequent label each response stands in its own place: A and B are alike to
-# what is calibrated, not to that. Settings are compared in both places, as calibrated.
+# what is calibrated, not to that. Settings are compared with each other in both places, as they are
+# calibrated.
 def held_out(
     chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
 ) -> HeldOut | None:

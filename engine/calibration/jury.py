@@ -250,7 +250,8 @@ def panel_identity(
     # What its runs were asked, as the first of them has it; of submissions alone what the names say.
     asked = [judge.system.asked for judge in judges if judge.system.asked is not None]
     rubric = asked[0].only(criteria) if asked else rubric_of_names(criteria, dataset.rubric)
-    # How its items are taken out of their file: as for a run of the same ones, else by their ids.
+    # How its items are taken out of their file: as for a run of the same ones, else by their ids, but where
+    # they are all of it.
     runs = [judge.system.results.run.identity for judge in judges if judge.system.results]
     chosen: Mapping[str, Any] = {} if is_whole else {CHOSEN: list(dataset.ids)}
     chosen = next((run.how_chosen for run in runs if run.dataset_hash == dataset.hash), chosen)

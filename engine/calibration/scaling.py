@@ -130,7 +130,8 @@ def solve(
 class _Problem:
     """The problem of `solve` without its bound, for all strengths at once. A `point` is a row of numbers: t,
     each d, then the four c; `rest`: the one that penalties draw it to. `seen`: u and each v, shape (items,
-    slopes, 4). Values are in nats, times `views`: what stands next to the rows is multiplied by them.
+    slopes, 4). Values are in nats, times `views`: what stands next to the rows is multiplied by them, in the
+    place of dividing the rows.
     """
 
     def __init__(

@@ -161,7 +161,8 @@ class ChainOfThought:
 _YES, _NO = 0, 1
 
 
-# A distraction changes a comparison far more often than a score: 35 % against 9 % (arXiv 2504.14716).
+# A distracting feature changes a comparison far more often than a pointwise score: 35 % against 9 % (arXiv
+# 2504.14716).
 class PointwiseYesNo:
     """Two questions, for the response shown first and for the second."""
 

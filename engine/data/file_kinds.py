@@ -38,7 +38,9 @@ ORIGINS_BY_ANNOTATORS, LABELS_BY_ANNOTATORS, IN_SAMPLE = (
     "labels_by_people",
     "random_sample",
 )
-"""Columns of a run's CSV: how each annotator came to the item; whether it is of a random sample."""
+"""Columns of a run's CSV: by name, how each annotator came to the item, and which label they gave; whether it
+is of a random sample.
+"""
 SAMPLED, SKIPPED = "labelled", "skipped"
 """What stands in IN_SAMPLE of an item of a random sample."""
 _UNKNOWN = "unknown"

@@ -428,7 +428,8 @@ class LlamaSession(OwnContext):
         """Those after a token of the last batch, where llama.cpp keeps them: until the next batch."""
         row = llama_cpp.llama_get_logits_ith(self._context, place)
         scores = np.ctypeslib.as_array(row, shape=(self.vocabulary.size,))
-        # Some drivers give NaN for batches of some sizes. On the processor it is the model's own: unscored.
+        # Some drivers give NaN for batches of some sizes. On the processor NaN is the model's own, and its
+        # item stays unscored.
         if self._model.device is not None and np.isnan(scores.max()):
             raise DeviceFailed(self._model.device.title, "its results are not finite numbers")
         return scores

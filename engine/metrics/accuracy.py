@@ -229,14 +229,15 @@ class LabelQuality(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelMeasures(LabelCounts):
-    """One criterion over its labelled items. `accuracy`: share (0 to 1) of the items whose prediction agrees
-    with the human label, unscored is wrong, with its 95 % `interval`, None for a single instruction. `rival`:
-    the best baseline on the same items, named as in Baselines, of equals the first of `baseline_judges`;
-    `lead`: how much more accurate, with its interval. `kappa`: Cohen's, `ac1`: Gwet's, unscored as a label of
-    its own. `macro_f1`: mean over the labels that occur on either side; all ties are one where one gave any
-    of which it said no more. `confusion`: a row for each human label, a column for each predicted one, `tie`
-    where it occurs, the last for unscored. `longer`, `longer_human`: of the preferences where the lengths
-    differ, the share for the longer one.
+    """One criterion over its labelled items: what the labels say by themselves, and how they agree.
+    `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label, unscored is wrong,
+    with its 95 % `interval`, None for a single instruction. `rival`: the best baseline on the same items,
+    named as in Baselines, of equals the first of `baseline_judges`; `lead`: how much more accurate, with its
+    interval. `kappa`: Cohen's, `ac1`: Gwet's, unscored as a label of its own. `macro_f1`: mean over the
+    labels that occur on either side; all ties are one where one gave any of which it said no more.
+    `confusion`: a row for each human label, a column for each predicted one, `tie` where it occurs, the last
+    for unscored. `longer`, `longer_human`: of the preferences where the lengths differ, the share for the
+    longer one.
     """
 
     accuracy: float

@@ -21,7 +21,8 @@ from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 
 LEAST_ITEMS = 30
-"""The least items of an annotator that others labelled too for which the paper trusts its test."""
+"""The minimum number of an annotator's items that others labelled too: with fewer, the paper does not trust
+its test."""
 ENOUGH = 0.5
 """The share of annotators against whom a judge has to win."""
 _RATE = 0.05
@@ -244,8 +245,9 @@ class _Held(NamedTuple):
 # Two annotators agree less often with each other than a good judge may with both: where three of them split
 # two to one, each two agree in a third of the items, and a judge can be with the two in all of them. So how
 # often two agree is no limit for a judge, and each annotator is taken out in turn: they and the judge are
-# compared with the majority of the others, on the same items. To measure a judge as the annotator whom it
-# could replace is the idea of Calderon, Reichart and Dror (2025); theirs asks how often others agree with it.
+# compared with the majority of the others, on the same items. That a judge is measured as the annotator whom
+# it could replace is the idea of Calderon, Reichart and Dror (2025); theirs asks how often others agree with
+# it.
 def against_others(
     annotators: Mapping[str, LabelsByKey],
     judge: JudgeLabels | None,

@@ -26,7 +26,8 @@ _LONGEST_SHOWN = 120  # letters of a question
 @dataclass(frozen=True)
 class Measure:
     """`name`: `accuracy` (in percent) or one of EXPLANATION_MEASURES, higher is better; `values` in the order
-    of systems, with `intervals` in their unit, None where not measured; `ranks`: 1 the best, mean of ties.
+    of systems, with `intervals` in their unit, None where not measured; `ranks`: 1 the best, ties share the
+    mean.
     """
 
     name: str

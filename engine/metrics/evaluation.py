@@ -312,7 +312,8 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
 class SliceMeasures:
     """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label, of
     so many `instructions`. `counts`: what its labels say by themselves, by criterion, and `measures` how they
-    agree with human ones, or empty. `over`: what `accuracy` is a mean of; None for one instruction.
+    agree with annotators', empty without human labels. `over`: what `accuracy` is a mean of; None for one
+    instruction.
     """
 
     part: Slice

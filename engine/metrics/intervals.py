@@ -190,7 +190,8 @@ class OverInstructions:
         spread = self.mean * (1 - self.mean)
         if spread > 0:
             alike = min(max((self._variance * self.values / spread - 1) / (most - 1), 0.0), 1.0)
-        # As by one instruction more in which all are: else a few errors, or none, would seem independent.
+        # As by one instruction more in which all are: else a handful of errors, or none, would seem
+        # independent.
         alike = (self.sides * alike + 1) / (self.sides + 1)
         return self.values / (1 + alike * (most - 1))
 

@@ -331,7 +331,8 @@ def describe(values: GgufHeader, path: Path, *more_files: Path) -> ModelFile:
     unsplit = values.text("tokenizer.ggml.model") == "gpt2" and not values.text("tokenizer.ggml.pre")
     # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
     whole_blocks = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
-    # Of keys and values over the layers. Sliding windows take less; recurrent states do not grow.
+    # Of keys and values over the layers. Sliding windows take less; recurrent states do not grow with the
+    # context.
     kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
     # One number stands for all layers.
     if len(kv_heads) == 1:

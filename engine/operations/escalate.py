@@ -88,7 +88,8 @@ def escalation_of(request: JudgeRequest, cancel: CancelToken) -> Escalation | No
     then, whole = earlier_run(request, "escalate", request.escalate, cancel)
     run = then.run
     names = run.identity.asked.only(request.criteria or run.identity.criteria).names
-    # Annotators' labels change nothing: the same request resumes, and they test a cascade.
+    # Annotators' labels change nothing: the same request is to resume, and by labels that its judges did not
+    # take a cascade is tested.
     then = replace(then.model_alone(), judgments={name: then.judgments[name] for name in names})
     kept = kept_trust(then) if request.below is None else _given(request.below, names)
     by_name = {name: kept.criteria.get(name, KeptThreshold(confidence=None)) for name in names}

@@ -32,7 +32,8 @@ from engine.settings.sampling import DEFAULT_SEED
 DRAWS = 1000
 _AT_ONCE = 100
 _RIDGE = 1e-8
-"""L2 penalty: scores stay finite if a candidate won all."""
+"""L2 penalty: this times half the squared scores is subtracted from the log-likelihood, so scores stay finite
+if a candidate won all."""
 _MOST_STEPS = 100
 _LARGEST_STEP = 4.0
 _LONG_STEP = 0.5

@@ -47,7 +47,8 @@ TYPICAL = (0.3, 0.5, 0.6)
 with the mean of three annotators, .51 for PandaLM-7B and .59 for GPT-3.5. One annotator compared with the
 other two has .90 there."""
 COST = 20
-"""Items that the judge reads in the time of one human label: a minute, to three seconds."""
+"""Items that the judge reads in the time of one human label: a minute, compared with three seconds on a
+laptop."""
 _FOUND = 2.802
 """Standard errors of a difference that a test at 5 % finds in four of five samples: 1.960 + 0.842."""
 _MOST = 0.99
@@ -185,7 +186,8 @@ _RESTS_ON = (
     " a model was trained on them, or a submission made with them, is not known here."
 )
 _SIGNIFICANTLY = 3.5
-"""The difference of labelled items from the others, in standard errors, that is no random sample's."""
+"""The difference of labelled items from the others, in standard errors, above which they were probably not
+sampled at random."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,8 @@ from engine.settings.sampling import DEFAULT_SEED
 @dataclass(frozen=True)
 class WinRate:
     """`rate`: the mean of what it won (0 to 1, half a tie), 95 % interval over instructions;
-    `standard_error`: None for a single one. `good_ties`, `bad_ties`, `other_ties`: shares.
+    `standard_error`: None for a single one. `good_ties`, `bad_ties`, `other_ties`: shares that ended in
+    both_good, both_bad, a plain tie.
     """
 
     comparisons: int

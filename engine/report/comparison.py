@@ -59,7 +59,8 @@ PUBLISHED = (
 """Of the ELOQUENT 2025 Preference Prediction task. Source: its overview in the CLEF 2025 working notes."""
 _ITEMS_OF_TASK = 99
 _TEXTS_OF_TASK = "e1060ed9485a00d3c9e8c3582593a75f63d6a2c9761ca8590d28c116f02c54d5"
-"""The digest of the texts of the task's development set, whatever their ids, labels and order."""
+"""Identifies the task's development set, whatever its ids, labels, order and line ends: the digest of
+its texts."""
 
 _TITLES = {
     "accuracy": "accuracy (%)",

@@ -357,8 +357,9 @@ _BRACKETS = "Brackets: 95 % intervals over instructions."
 
 
 def ranking_csv(ranking: Ranking, corrected: RankedByLabels | None = None) -> bytes:
-    """A row for each candidate, the best first, then for each pair, in both directions: `against` names the
-    opponent. UTF-8, values as in the JSON of a ranking; an interval has two columns; empty: not known.
+    """A row for each candidate, the best first, then for each pair that met, in both directions: `against`
+    names the opponent. UTF-8, values as in the JSON of a ranking; an interval has two columns; empty: not
+    known.
     """
     made = ranking_json(ranking, corrected)
     rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]

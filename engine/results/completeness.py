@@ -188,7 +188,8 @@ def open_submission(
 ) -> StoredRun:
     """Keep a submission, or another judge's file, in the store; where it is there already, with the same
     dataset, that one. What it lacks of the dataset stands next to what it answers, unscored, for annotators
-    to complete it; rows for items that the dataset lacks are named in the manifest. SetupError.
+    to complete it; rows for items that the dataset lacks are named in the manifest. SetupError for no
+    submission, or one that answers no item.
     """
     submission = placed(read_system(path, column), dataset)
     places = {item_id: place for place, item_id in enumerate(dataset.ids)}

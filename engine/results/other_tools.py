@@ -65,7 +65,8 @@ _TASK = "tiebreak"
 
 
 # As inspect_ai's `read_eval_log` reads it from a JSON file. An item is a sample: the instruction, the two
-# responses as choices, a score for each criterion. The judge is evaluated: its answer is its label.
+# responses as choices, a score for each criterion. What is evaluated there is the judge: its answer is its
+# label.
 def inspect_log(results: RunResults, dataset: Dataset, with_stale: bool = False) -> Mapping[str, Any]:
     """The log, with the effective labels.
 

@@ -161,7 +161,8 @@ class LabelledDataset:
     sentences: Sequence[str]
 
 
-# What the judge alone said is no human label: it is omitted, or, if asked for, a column says whose each is.
+# What the judge alone said is no human label: it is omitted, unless it is asked for, and then a column says
+# of each label whose it is.
 def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = False) -> LabelledDataset:
     """The items of a run with the effective labels as human labels, and all other columns of the dataset.
 
