@@ -88,11 +88,12 @@ class Gain:
 @dataclass(frozen=True)
 class HeldOut:
     """Chosen settings on `items` of this many `instructions` that took no part, fitted to those that did.
-    `criteria`: with labels enough of both; `unscored`: judgments that could not be made there. `log_loss`:
-    nats; `right`: the share of labels that are right; `frequent`: that of the label which is most frequent
-    where it was fitted. `over_frequent`, `over_default`: the gain over the class prior, and over the default
-    settings fitted in the same way; None where these were chosen, or judged too few. `needed`: this many
-    held-out instructions would show GAIN_TO_SEE over the most frequent label in four of five cases.
+    `criteria`: with labels enough of both; `unscored`: judgments that could not be made there, and take no
+    part. `log_loss`: nats; `right`: the share of labels that are right; `frequent`: that of the label which
+    is most frequent where it was fitted. `over_frequent`, `over_default`: the gain over the class prior, and
+    over the default settings fitted in the same way; None where these were chosen, or judged too few.
+    `needed`: this many held-out instructions would show GAIN_TO_SEE over the most frequent label in four of
+    five cases.
     """
 
     items: int
@@ -272,7 +273,8 @@ JudgePlan = Callable[[RunPlan], Iterable[RunEvent]]
 @dataclass(frozen=True)
 class TuneRequest:
     """`run`: dataset, model, criteria and machine; of its settings methods, orders, and examples without a
-    file are tried. `seconds`: for all of it. `items`: judged at most. `rubrics`: more wordings.
+    file are tried. `seconds`: for all of it. `items`: this many are judged at most. `rubrics`: more wordings
+    of the same criteria.
     """
 
     run: RunSetup

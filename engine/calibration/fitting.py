@@ -74,8 +74,9 @@ class Regularisation(NamedTuple):
 
 @dataclass(frozen=True)
 class ChosenRegularisation:
-    """A shrinkage, with the loss of each item by a fit without its fold, shape (items,), nats: on items by
-    which it was chosen, so a little less than on others. `frequencies`: the same of the class prior.
+    """A shrinkage, with the loss of each item by what is fitted with it without the item's fold, shape
+    (items,), nats: on items by which it was chosen, so a little less than on others. `frequencies`: the same
+    of the class prior.
     """
 
     regularisation: Regularisation
@@ -339,10 +340,11 @@ OUTER_FOLDS = 10
 @dataclass(frozen=True)
 class CalibrationReport:
     """`before`: raw predictions; `after`, `baseline` (smoothed label frequencies): cross-validated on the
-    same folds; all treat A and B as the `calibration` does, fitted on all `items`. `gain`: nats after below
-    the baseline's. `log_probs_after`: (views, items, 4), by fits without the item's fold;
-    `one_label_out_of_fold`: whether these give all items one label. `right_before`, `right_after`: how right
-    (0 to 1) each item's label is, `groups` its instruction. `folds`: places, and what was fitted without.
+    same folds; all treat A and B as the `calibration` does, which is fitted on all `items`. `gain`: by how
+    many nats the log-loss after is below the baseline's. `log_probs_after`: (views, items, 4), by fits
+    without the item's fold; `one_label_out_of_fold`: whether these give all items one label. `right_before`,
+    `right_after`: how right (0 to 1) each item's label is, `groups` its instruction. `folds`: places, and
+    what was fitted without.
     """
 
     criterion: str

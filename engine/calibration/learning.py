@@ -151,8 +151,9 @@ def _estimate_json(found: Estimate) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Trained:
-    """Of a criterion by number of labels. `sizes`: the least first. Of each of its items, shape (sizes,
-    items): the loss and how right the label is, and both of the frequencies. `groups`: their instructions.
+    """The results of a criterion by number of training labels. `sizes`: the least first. Of each of its
+    items, shape (sizes, items): the loss and how right the label is, and both of the frequencies. `groups`:
+    their instructions.
     """
 
     sizes: Sequence[int]

@@ -273,8 +273,9 @@ _LEAST = np.finfo(np.float64).eps  # probabilities nearer to 0 or 1 are taken fo
 
 @dataclass(frozen=True)
 class Quality:
-    """`accuracy` (0 to 1) of the most likely label; `log_loss`: mean of -ln p(human label), nats, a `tie`
-    counts both its labels; `calibration_error`: the expected one, 0 to 1 (see `quality`).
+    """`accuracy` (0 to 1) of the most likely label; `log_loss`: mean of -ln p(human label), nats, where a
+    `tie` has the probability of both its labels; `calibration_error`: the expected one, 0 to 1 (see
+    `quality`).
     """
 
     accuracy: float

@@ -21,7 +21,8 @@ _LOGGERS = ("distributed", "distributed.client", "distributed.gc", "tornado", "t
 
 def set_up_dask() -> None:
     """Settings for this process and the workers that it starts; the user's own settings of Dask stay below.
-    Texts could come into its logs with a failed call: nothing is logged. Nothing held is written to a disk.
+    Texts could come into its logs with a failed call: nothing is logged. Nothing that a worker holds is
+    written to a disk.
     """
     dask.config.set(
         {

@@ -141,8 +141,9 @@ class ModelOnWorker:
         self._series: set[int] = set()
 
     def prepare(self, work: JudgeWork) -> str:
-        """Open the model of a run, in place of another run's; the hash of the chat format of its prompts.
-        ModelFileError where it is not on this computer, does not fit or cannot be used; Cancelled.
+        """Open the model of a run, unless it is open, in place of another run's; the hash of the chat format
+        of its prompts. ModelFileError where it is not on this computer, does not fit or cannot be used;
+        Cancelled.
         """
         if self._work is None or self._work.key != work.key:
             self.close()

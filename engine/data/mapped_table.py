@@ -74,11 +74,12 @@ Cells = dict[str, str]
 
 
 class MappedTable(SourceTable):
-    """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to them.
-    Where a map names annotators or several responses, an item may come of several rows and a row may give
-    several items: then all rows are read at once. `strict`: a value of a label whose meaning is not known is
-    a problem; else it is no label, and counted in `unknown`. `with_texts`: its rows hold the texts of items;
-    else they hold what a judge said of them. `keep_annotators`: each has a column, be they few or many.
+    """Reads `inner` once. `columns` are ours that are mapped, and those of the file that stay next to
+    them. Where a map names annotators or several responses, an item may come of several rows and a row may
+    give several items: then all rows are read at once. `strict`: a value of a label whose meaning is not
+    known is a problem; else it is no label, and counted in `unknown`. `with_texts`: its rows hold the texts
+    of items; else they hold what a judge said of them. `keep_annotators`: each has a column, however few or
+    many they are.
     """
 
     def __init__(

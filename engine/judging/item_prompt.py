@@ -229,7 +229,8 @@ def question_of_setup(setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQ
 
 def question_of_run(run: StoredRun, setup: RunSetup, item: Item, cancel: CancelToken) -> ItemQuestion:
     """An item as a stored run has asked it, no opened submission; threads and examples are those of a setup.
-    Where something is no longer as it was, a note says so. SetupError, ModelFileError, InputError, Cancelled.
+    Where something is no longer as it was in the run, a note says so. SetupError, ModelFileError, InputError,
+    Cancelled.
     """
     identity = run.identity
     rubric = identity.asked

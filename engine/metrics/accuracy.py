@@ -48,7 +48,8 @@ Labels = Sequence[HumanLabel | None]
 @dataclass(frozen=True)
 class Accuracy:
     """`right`: of each item with a human label 1 where its label agrees, else 0, also unscored;
-    `most_frequent`: what agrees with most human ones; `baseline`: on what share it does.
+    `instructions`: of each. `most_frequent`: the label that agrees with most human ones; `baseline`: on what
+    share it does.
     """
 
     right: tuple[float, ...]
@@ -236,8 +237,9 @@ class LabelMeasures(LabelCounts):
     interval. `kappa`: Cohen's, `ac1`: Gwet's, unscored as a label of its own. `macro_f1`: mean over the
     labels that occur on either side; all ties are one where one gave any of which it said no more.
     `confusion`: a row for each human label, a column for each predicted one, `tie` where it occurs, the last
-    for unscored. `longer`, `longer_human`: of the preferences where the lengths differ, the share for the
-    longer one.
+    for unscored. `longer`, `longer_human`: among the preferences for A or B where the lengths differ, the
+    share for the longer
+    response.
     """
 
     accuracy: float

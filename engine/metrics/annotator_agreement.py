@@ -128,8 +128,9 @@ def alt_tests(
     instructions: Mapping[str, str],
     criteria: Sequence[str | None],
 ) -> Iterator[AltTest]:
-    """On each criterion (None: all) that two or more annotators labelled LEAST_ITEMS of, of items that the
-    `judge` knows; None as a label is unscored. `instructions`: by item id; unknown ones count as one.
+    """On each of some criteria (None: all together) that two or more annotators labelled LEAST_ITEMS of, of
+    items that the `judge` knows; None as a label is unscored. `instructions`: by item id; unknown ones count
+    as one.
     """
     given = labels_by_item(annotators, judge)
     for criterion in criteria:
@@ -200,8 +201,9 @@ def _against(annotator: str, held: _LeftOut) -> AgainstAnnotator:
 
 
 def rejected(p_values: Sequence[float]) -> list[bool]:
-    """Which null hypotheses are given up: 5 % of these at most are true, however tests depend. Benjamini and
-    Yekutieli, The Control of the False Discovery Rate in Multiple Testing under Dependency (2001).
+    """Which null hypotheses are given up, so that 5 % of these at most are true, however tests depend on each
+    other. Benjamini and Yekutieli, The Control of the False Discovery Rate in Multiple Testing under
+    Dependency (2001).
     """
     count = len(p_values)
     shrunk = _RATE / sum(1 / place for place in range(1, count + 1))
@@ -394,7 +396,8 @@ def agreement_of_annotators(
 ) -> AnnotatorAgreement | None:
     """How far the annotators of a run agree, those of a dataset with them, and the model as it judged,
     whatever was overridden; None without labels. `gold`: human labels of items with the same id and texts,
-    never compared with their own annotators. `own`: the run's dataset, for instructions that `gold` lacks.
+    with which their own annotators are not compared. `own`: the run's dataset, for instructions that `gold`
+    lacks.
     """
     items = [] if gold is None else list(gold.same_items(results.content_hashes))
     annotators = _all_annotators(results, items)

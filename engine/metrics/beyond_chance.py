@@ -24,7 +24,8 @@ Statistic = Callable[[FloatArray, BoolArray], FloatArray]
 
 def kappa_of(met: FloatArray, alike: BoolArray) -> FloatArray:
     """Cohen's kappa, -1 to 1: 1 - (share that disagrees) / (share that would by chance). As a `tie` agrees
-    with two others, it is weighted, 0 for what agrees and 1 for what does not (Cohen 1960 and 1968).
+    with two others, it is the weighted kappa with weight 0 for what agrees and 1 for what does not (Cohen
+    1960 and 1968).
     """
     rows, columns = met.sum(axis=-1), met.sum(axis=-2)
     by_chance = np.einsum("...i,ij,...j", rows, ~alike, columns) / rows.sum(axis=-1)
@@ -51,7 +52,8 @@ def macro_f1_of(met: FloatArray, _alike: BoolArray, *, labels: int) -> FloatArra
 
 def alpha_of(met: FloatArray, alike: BoolArray) -> FloatArray:
     """Krippendorff's alpha, nominal, of coincidences: 1 complete, 0 by chance. Source: Krippendorff,
-    Computing Krippendorff's Alpha-Reliability (2011), section D. Our own: its package is under the GPL.
+    Computing Krippendorff's Alpha-Reliability (2011), section D. Our own, as the package for it is under the
+    GPL.
     """
     given = met.sum(axis=-1)
     by_chance = np.einsum("...i,ij,...j", given, ~alike, given) / (given.sum(axis=-1) - 1)

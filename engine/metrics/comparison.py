@@ -82,8 +82,9 @@ class Comparison:
     system, the Borda count over the accuracies of all criteria (sub-task 1) and over the explanation measures
     that all explaining systems have (sub-task 2, these alone; empty with fewer than two of them). `baseline`:
     by criterion, the best baseline on these items, named as in Baselines, and its accuracy (0 to 1).
-    `mean_intervals`: by measure, those of the means over the criteria. `choice`: what choosing the system of
-    the highest mean costs. `wordless`: sentences on explanations without words for ROUGE-L.
+    `mean_intervals`: by measure, those of the means over the criteria. `choice`: what choosing the system
+    with the highest mean accuracy (0 to 1) costs. `wordless`: sentences on explanations without words for
+    ROUGE-L.
     """
 
     systems: tuple[str, ...]

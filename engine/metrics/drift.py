@@ -350,7 +350,8 @@ class Drift:
     @cached_property
     def accuracy_moves(self) -> Mapping[str | None, int]:
         """Where the accuracy significantly rose (1) or fell (-1): by None on average, by name on one of
-        several criteria. Together wrong in 5 % of cases at most. Empty on fewer than FEW.
+        several criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW
+        instructions.
         """
         tested = self._tested
         corrected = holm([p_value for *_, p_value in tested])

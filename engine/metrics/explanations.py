@@ -87,8 +87,9 @@ def _places(words: Words) -> dict[str, int]:
 
 
 def _f_measure(places: dict[str, int], words: Words, other: Words) -> float:
-    """By a longest common subsequence in bits, some 50 times as fast as by a table (Hyyrö, Bit-Parallel
-    LCS-length Computation Revisited, 2004). A zero bit of `open_places` marks where the subsequence grew.
+    """ROUGE-L by a longest common subsequence in bits, some 50 times as fast as by a table (Hyyrö,
+    Bit-Parallel LCS-length Computation Revisited, 2004). A zero bit of `open_places` marks where the
+    subsequence grew.
     """
     if not words or not other:
         return 0.0
@@ -148,8 +149,9 @@ def bert_scores(
 ) -> Generator[MeasureProgress, None, list[BertScore]]:
     """Score all pairs of a candidate and a reference, white space around aside; a pair with an empty text
     scores 0. What `store` knows is not computed again, and equal pairs once. `encoder_hash`: all that vectors
-    depend on, the encoder's file and the build of llama.cpp. `open_encoder` is called only if needed. After
-    Cancelled the same call goes on where it was. Raises what `open_encoder` does, StoreError.
+    depend on, the encoder's file and the build of llama.cpp. `open_encoder` is called only where something is
+    left to score. After Cancelled the same call goes on where it was. Raises what `open_encoder` does,
+    StoreError.
     """
     stripped = [(candidate.strip(), reference.strip()) for candidate, reference in pairs]
     keys = [digest(["bertscore", BERTSCORE_VERSION, encoder_hash, *pair]) for pair in stripped]

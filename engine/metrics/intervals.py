@@ -61,10 +61,11 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class OverInstructions:
-    """A mean over one or several means, such as accuracies, and what each instruction is to it: `weights`:
-    what part of it, (instructions,), sum 1; `pulls`: by how much it moves the mean from where that would
-    stand if all were alike, (instructions,), sum 0. `sides`: instructions that hold a value below the largest
-    possible, and above the least. `values`: of how many equally weighty values the mean is one.
+    """A mean over one or several means, such as the accuracies of the criteria, and what each instruction is
+    to it: `weights`: what part of it, (instructions,), sum 1; `pulls`: by how much it moves the mean from
+    where that would stand if all were alike, (instructions,), sum 0. `sides`: instructions that hold a value
+    below the largest possible, and above the least. `values`: of how many equally weighty values the mean is
+    one.
     """
 
     mean: float
@@ -341,8 +342,9 @@ def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values of several tests, in their order, so that all hold together: below .05 are wrongly so, be
-    it one, in 5 % of cases at most (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
+    """The p-values of several tests, in their order, so that all of them together hold: below .05 are wrongly
+    so, be it one, in 5 % of cases at most (Holm, A Simple Sequentially Rejective Multiple Test Procedure,
+    1979).
     """
     corrected, least = dict[int, float](), 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):

@@ -38,8 +38,9 @@ def run_drift(
     again: tuple[RunResults | None, RunResults | None] = (None, None),
 ) -> Drift:
     """What changed between two runs, decided as `decided_alike` says. `dataset`: holds the items. `gold`:
-    where human labels of them are; None: there. `again`: each of the two as it was read once more, in another
-    batch shape. SetupError where no model judged a run, and where both share no item or criterion.
+    where human labels of them are; None for those of the dataset. `again`: each of the two as it was read
+    once more, in another batch shape. SetupError where no model judged a run, and where both share no item or
+    criterion.
     """
     for each in (then, now):
         refuse_unasked(each.run, _REQUEST)

@@ -48,8 +48,9 @@ class OfWindow:
 def tell_diagnostics(
     cancel: CancelToken, store: Path | None = None, window: OfWindow | None = None
 ) -> Generator[None, None, str]:
-    """The text, once all is asked; a part that cannot be had says so. Raises Cancelled. `store`: of which the
-    newest run is asked for its settings; `window`: of the one that asks, if any.
+    """The text, once all is asked, also of another process; a part that cannot be had says so. Raises
+    Cancelled. `store`: of which the newest run is asked for its settings; `window`: of the one that asks, if
+    any.
     """
     parts: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {
         "Versions": _versions,

@@ -85,7 +85,8 @@ def choose_examples(
 ) -> ExamplePool:
     """Rank labelled items: first those that show a label not yet shown, or where the nearest are shown those
     with labels on more criteria, the shortest first. Unlabelled items and repeated instructions are omitted.
-    SetupError where fewer than `shots` different instructions are labelled, besides the item's own.
+    SetupError where fewer than `shots` different instructions are labelled, besides the one that may be the
+    item's own.
     """
     if shots < 1:
         raise SetupError(

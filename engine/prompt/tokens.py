@@ -332,9 +332,10 @@ class PromptSizer:
         return not sized.refused and sized.cells <= self.settings.context
 
     def tokens_by_order(self, sized: SizedItem, held: tuple[int, ...] = ()) -> tuple[int, int]:
-        """Tokens that are evaluated for an item, besides those that it writes: of the first order, and of the
-        other; 0 for none. `held`: what is held of the instruction from an item before. An item that does not
-        fit is counted as if it were shortened until it does; one that is refused takes none.
+        """Tokens that are evaluated for an item, besides those that it writes: for the order that is read
+        first, and for the other; 0 where there is none. `held`: what is held of the instruction from an item
+        before. An item that does not fit is counted as if it were shortened until it does; one that is
+        refused takes none.
         """
         if sized.refused:
             return 0, 0

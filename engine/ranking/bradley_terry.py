@@ -312,7 +312,8 @@ def bootstrapped(
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, BradleyTerryScores]:
     """Of the `sums` of Tallies by how often each of `count` instructions counts, (draws, count).
-    `instructions`: what they are worth. Each draw has two more.
+    `instructions`: what they are worth. Of a candidate as many are tallied as labels say: each draw has two
+    more.
     """
     fit = fitted(Tallies(met, sums(np.ones((1, count)))))
     random = np.random.default_rng(seed)
@@ -568,7 +569,8 @@ class TwoRankings:
     @cached_property
     def tau_ends(self) -> tuple[float, float]:
         """Its interval, 95 % or more: all open pairs may be alike, or swapped. The percentiles of a
-        bootstrap, held a tau of 1 of ten candidates in 0 to 73 % of simulations.
+        bootstrap, whose noise swaps close candidates, held a tau of 1 of ten candidates in 0 to 73 % of
+        simulations.
         """
         told = [pair.told for pair in self.pairs]
         sure = told.count(PairTold.ALIKE) - told.count(PairTold.SWAPPED)

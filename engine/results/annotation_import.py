@@ -139,8 +139,9 @@ def look_at(
     files: Sequence[tuple[str, AnnotationFile]],
     answers: Mapping[tuple[str, str], str] = {},
 ) -> Joining:
-    """What named files would come to in a run. `answers`: how somebody is called here, by the file's store
-    and their name there. StoreError; SetupError for an answer unlike the first.
+    """What files, each with its name, would come to in a run; nothing is written. `answers`: how somebody is
+    called here, by the file's store and their name there. StoreError; SetupError for an answer unlike the
+    first.
     """
     with store.reading():
         run, here = store.run(run_id), store.all_annotations(run_id)

@@ -388,7 +388,8 @@ def load_reviews(store: RunStore, run_id: int) -> Reviews:
 
 def submission_of(results: RunResults, with_stale: bool = False) -> Submission:
     """The run's effective predictions; those without a label are empty, unanswered items are omitted.
-    Explanations are those of a run that makes them: not what annotators wrote for labels alone.
+    Explanations are those of a run that makes them: what annotators wrote for a run of labels alone is
+    omitted.
     """
     rows, results = [], results.answered
     text = results.explanation if with_stale else results.fitting_explanation
