@@ -151,7 +151,9 @@ def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
 
 
 def over_criteria(values: FloatArray, groups: Sequence[Hashable]) -> OverInstructions | None:
-    """The mean over criteria of those over items, (criteria, items), NaN for none; None for too few."""
+    """The mean over the criteria of the mean over items of values, shape (criteria, items), NaN for none;
+    `groups`: the instruction of each item. None for too few instructions.
+    """
     named: dict[str, list[float]] = {}
     groups_of: dict[str, list[Hashable]] = {}
     for row, of_one in enumerate(values):
@@ -279,7 +281,9 @@ class JudgePredictions:
 
     @classmethod
     def of_run(cls, results: RunResults, dataset: Dataset, gold: Dataset | None = None) -> "JudgePredictions":
-        """Of a run's judged items that its `dataset` still has; `gold`: whose labels count, if others."""
+        """Of a run's judged items, as they are in its `dataset`; `gold`: whose labels count, None for its
+        own. Items that the dataset has otherwise by now are omitted.
+        """
         by_id = {item.id: item for item in dataset.same_items(results.content_hashes)}
         judged = [item for item in results.judged if item.item_id in by_id]
         criteria, read = results.run.identity.criteria, RunPredictions(judged, results.run.deciding_together)

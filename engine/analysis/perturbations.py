@@ -73,7 +73,9 @@ _COPY_ID = re.compile(rf"((?:[^~]|~~)*)~({'|'.join(PerturbationKind)})(?:-([{''.
 
 @dataclass(frozen=True)
 class Perturbation:
-    """What was done `of` which item of a set of probes; `side`: to which response, None for REPEAT."""
+    """Of which item something is a perturbation, by its id in the set of probes, and what was done to it;
+    `side`: to which response, None for REPEAT.
+    """
 
     of: str
     kind: PerturbationKind
@@ -195,7 +197,9 @@ _PROBE_SET_SHORT = 16  # hex digits
 
 @dataclass(frozen=True)
 class MadePerturbations:
-    """`items`: first those `drawn`, so many, then their perturbations; `left_out`: not made, by kind."""
+    """A set of probes. `items`: first those that were `drawn`, so many, then their perturbations; `left_out`:
+    how many perturbations of each kind could not be made.
+    """
 
     items: tuple[Item, ...]
     drawn: int

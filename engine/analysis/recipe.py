@@ -35,7 +35,9 @@ _MAY_BE_MISSING = tuple(
 
 @dataclass(frozen=True)
 class Recipe:
-    """`judge`: settings, dataset and model file. `says`: what was measured; `measured`: as plain values."""
+    """`judge`: its settings, with the dataset on which they were chosen and the model file where that was.
+    `says`: what was measured, in sentences; `measured`: the same as plain values.
+    """
 
     judge: RunSetup
     calibration: Calibration

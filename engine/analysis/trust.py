@@ -125,7 +125,9 @@ class Trusted:
 
 
 def trust_of(request: TrustRequest, cancel: CancelToken) -> Trusted:
-    """By criterion. SetupError without a confidence, or where no criterion has labels; Cancelled."""
+    """By criterion of the judge. SetupError for a judge that does not say how confident it is; where no
+    criterion has labels that count, the reason. Cancelled.
+    """
     request.check()
     first = request.systems[0]
     names = [name for name in first.criteria if all(name in each.criteria for each in request.systems)]
@@ -193,7 +195,9 @@ class _Sample:
         return [place_of[item_id] for item_id in self.ids]
 
     def agreement(self, labels: Sequence[HumanLabel | None]) -> list[float]:
-        """The share of each item's people who gave its label; 0 for an item that nobody labelled."""
+        """The share of each item's people who gave its label; 0 for an item that nobody labelled, as if all
+        had said something else.
+        """
         found = []
         for place, given in zip(self.places, labels, strict=True):
             agreeing = [agree(given, label) for label in HUMAN_LABELS]

@@ -156,7 +156,9 @@ class _Compared:
 def held_out(
     chosen: TriedRun, default: TriedRun | None, gold: Dataset, parts: DataSplit, cancel: CancelToken
 ) -> HeldOut | None:
-    """What `chosen` is worth on held-out items, next to the `default`; None for too few judged. Cancelled."""
+    """What `chosen` is worth, next to the `default` settings where these are others, on held-out items; None
+    where too few were judged. Cancelled.
+    """
     alone = _compared([chosen], gold, parts, cancel, as_they_are=True)
     if alone is None:
         return None
@@ -225,7 +227,9 @@ def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class GivenUp:
-    """Tried no further after so many `items`, this many nats `behind` the best on them; `why`: a clause."""
+    """A prompt that was tried no further after so many `items`, this many nats `behind` the best on them;
+    `why`: a clause.
+    """
 
     prompt: Prompt
     items: int

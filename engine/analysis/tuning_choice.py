@@ -199,7 +199,9 @@ def prompts_of(setup: RunSetup, rubrics: Sequence[Rubric], with_examples: bool) 
 
 
 def looks_at(prompt: Prompt, methods: Sequence[Method]) -> Iterator[TriedSettings]:
-    """Each method alone, label tokens with each other one, all together; each in one order and in both."""
+    """How raw predictions can be looked at: each method alone, label tokens with each other method, all
+    together; each in one order and in both.
+    """
     alone, letters = [(method,) for method in methods], Method.LABEL_TOKENS
     others = [method for method in methods if method is not letters] if letters in methods else []
     for some in dict.fromkeys([*alone, *((letters, method) for method in others), tuple(methods)]):

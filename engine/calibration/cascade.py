@@ -90,7 +90,9 @@ def _reason(judgment: AnyJudgment) -> str:
 
 
 def _labels_seen(judges: Sequence[RunResults]) -> tuple[str | None, FittedOn | None]:
-    """A digest of the items whose labels judges saw or were fitted to, None for none; the items, if known."""
+    """A digest of the items whose labels judges saw, as examples or in a fit that decides these too, None for
+    no such labels; and the items where they are known.
+    """
     seen: list[FittedOn | None] = []
     for each in judges:
         if each.calibration and not each.calibration.leaves_out:

@@ -387,7 +387,9 @@ def mean_accuracies(reports: Collection[CalibrationReport]) -> dict[str, Estimat
 
 @dataclass(frozen=True)
 class Ablation:
-    """Lost without a source by item, (items,), cross-validated. `nats`: of the loss; `right`: -1 to 1."""
+    """What is lost without a source, by item, (items,), cross-validated with the same folds and shrinkage.
+    `nats`: of the loss; `right`: by how much less the label is right, -1 to 1.
+    """
 
     nats: Sequence[float]
     right: Sequence[float]
@@ -395,7 +397,9 @@ class Ablation:
 
 @dataclass(frozen=True)
 class SourceGain:
-    """The mean loss without a source. `nats`: of the log-loss, with `interval`; `right`: a share."""
+    """What is lost without a source, as the mean over criteria. `nats`: of the log-loss, `interval`: over
+    instructions, None where nothing varies; `right`: as a share of labels.
+    """
 
     nats: float
     interval: Interval | None

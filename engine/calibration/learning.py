@@ -191,7 +191,9 @@ def learning(
     thorough: Thoroughness = _USUAL,
     left_out: Mapping[str, int] | None = None,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
-    """By criterion; `left_out`: those without labels. SetupError for fewer than LEAST_TO_LEARN; Cancelled."""
+    """By criterion, without annotators; `left_out`: criteria without labels. SetupError where none has
+    LEAST_TO_LEARN instructions; Cancelled between two fits.
+    """
     few = {name: views.instructions for name, views in seen.items() if views.instructions < LEAST_TO_LEARN}
     few |= left_out or {}
     enough = {name: views for name, views in seen.items() if name not in few}

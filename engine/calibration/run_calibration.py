@@ -205,7 +205,9 @@ class CalibratedRun:
 
 @dataclass(frozen=True)
 class Wishes:
-    """`places_matter`: which response is A means something. `lengths`: of responses may count."""
+    """`places_matter`: which response is A means something in the data, so that A and B are free and each
+    order counts by itself. `lengths`: those of the responses may count.
+    """
 
     places_matter: bool = False
     lengths: bool = False

@@ -285,7 +285,9 @@ class Quality:
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Items whose likeliest label has a probability in (`low`, `high`]; `confidence`: its mean."""
+    """The items whose most likely label has a probability above `low`, at most `high`: `count` >= 1;
+    `confidence`: the mean of those probabilities; `accuracy`: the share that is right.
+    """
 
     low: float
     high: float

@@ -66,7 +66,9 @@ _NUMBERED = (*({1, 2}, {0, 1, 2}, {1, 1.5, 2}, {1, 2, 3}, {0, 1}, {0, 0.5, 1}, {
 
 @dataclass(frozen=True)
 class Sample:
-    """`rows`: the first of a file. `short`: of all rows read. `file_columns`: all that the file has."""
+    """`rows`: the first of a file, whole. `short`: of all rows that were read, the cells that are short.
+    `file_columns`: all that the file has, also beyond those that are looked at.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[SourceRow, ...]
@@ -221,7 +223,9 @@ class Sample:
         return {"/".join(text or "" for text in row) for row in rows}
 
     def source_values(self, text: str) -> dict[str, int]:
-        """Each value that the source of a label gives in the rows read, and how often."""
+        """Each value that the source of a label gives in the rows that were read, and how often: of several
+        annotators all together.
+        """
         counts: Counter[str] = Counter()
         for annotator in (text,) if text in self.columns else annotators_of(text):
             with suppress(SourceProblem):

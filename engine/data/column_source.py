@@ -350,7 +350,9 @@ class RowReader:
         return int(rounds)
 
     def entries(self, source: CellSource) -> list[str]:
-        """What a source with one `[]` says in each entry of its list, or empty. SourceProblem."""
+        """What the only place of a source with `[]` says in each entry of its list, in order; empty for an
+        entry without it. SourceProblem.
+        """
         (place,) = source.cells
         if not self._cells.get(place.column):
             return []
@@ -361,7 +363,9 @@ class RowReader:
         return [text for entry in found or () for text in _texts_of_entry(entry, place.path[at + 1 :], place)]
 
     def turns(self, source: CellSource) -> list[Turn] | None:
-        """The messages, of the rounds that count, of a dialogue that a source reads; else None."""
+        """The messages of a dialogue that a source reads whole, or a part of, of the rounds that count; None
+        where it reads others.
+        """
         place = source.dialogue
         cell = self._cells.get(place.column) if place is not None else None
         if place is None or not cell:
@@ -389,7 +393,9 @@ class RowReader:
 
 
 def _followed(value: object, path: Sequence[Step], walked: str = "") -> object:
-    """What lies at the end of a path, or None; `walked`: its name, else missing is a SourceProblem."""
+    """What lies at the end of a path; None where nothing does. `walked`: what the value is called; then a
+    place that is not there is a SourceProblem.
+    """
     for at, step in enumerate(path):
         if value is None:
             return None

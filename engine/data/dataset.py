@@ -158,7 +158,9 @@ class Dataset:
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """The columns that may name its labels: its own and its file's, but those read for others of ours."""
+        """The columns that may name its labels: its own and its file's, without those that are read for
+        others of ours.
+        """
         mapped = [ours for ours, theirs in self.columns.sources if theirs] if self.columns else []
         found = (*self.file_columns, *self.table.column_names, *self.other_columns, *mapped)
         return tuple(dict.fromkeys(unread(found, self.columns)))
@@ -205,7 +207,9 @@ class Dataset:
             yield from part.to_pylist()
 
     def texts(self, column: str) -> pa.ChunkedArray:
-        """One column, one of `others` too, as Arrow text (large_string); empty where it is absent."""
+        """One column, one of `others` too, as Arrow text (large_string), for fast work on all items; empty
+        where it is absent.
+        """
         if column in self.table.column_names:
             return self.table[column]
         if self.others is not None and column in self.others.column_names:

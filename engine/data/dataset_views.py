@@ -125,7 +125,9 @@ def rows_of(dataset: Dataset, rows: Rows, ids: Container[str]) -> Rows:
 
 
 def count_hits(dataset: Dataset, rows: Sequence[int], pattern: str) -> int:
-    """How often a regular expression is found, in either case, in ids, instructions and responses of rows."""
+    """How often a regular expression is found in ids, instructions and responses of some rows; upper and
+    lower case are the same.
+    """
     if not len(rows):
         return 0
     table = dataset.table.select(REQUIRED_COLUMNS).take(number_array(np.asarray(rows, np.int64)))

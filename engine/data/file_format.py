@@ -185,7 +185,9 @@ _STRANGERS = (
 
 
 class TableBytes(NamedTuple):
-    """`data` is UTF-8; `notices`: of other encodings. `rest`: the file, where `data` is but its beginning."""
+    """`data` is UTF-8; `notices`: what was understood of a file that is written in another way. `rest`: of
+    JSON Lines that are not packed `data` is but the beginning, and this the file.
+    """
 
     data_format: FileFormat
     data: bytes
@@ -222,7 +224,9 @@ def read_table_file(path: Path, cancel: CancelToken | None = None, *, exact: boo
 
 
 def _as_utf8(data: bytes) -> tuple[bytes, tuple[str, ...]]:
-    """As UTF-8, and which encoding it was; what is neither UTF-16 nor Windows-1252 stays for the reader."""
+    """The same text as UTF-8, and in which encoding it was. What is plainly neither UTF-16 nor Windows-1252
+    stays as it is: the reader names the byte that is no text.
+    """
     if data.startswith(_UTF16_MARKS):
         try:
             return data.decode("utf-16").encode(), ("It is UTF-16 text.",)
@@ -253,7 +257,9 @@ def read_data_file(path: Path, cancel: CancelToken | None = None) -> tuple[FileF
 
 
 def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes, Path | None]:
-    """The format that the name claims, and the bytes, unpacked; and the file, if read line by line."""
+    """The format that the name claims, and the bytes, unpacked; what they are is not looked at. Also the file
+    where it is read line by line: then they are its first ones.
+    """
     with reading(path):
         _refuse_folders_and_devices(path)
         data_format, packed = _claimed_format(path)

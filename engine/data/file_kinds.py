@@ -48,12 +48,16 @@ _LEAST_CHOICE = (Origin.RANDOM, Origin.DATASET, Origin.CHOSEN, Origin.DISAGREEME
 
 
 def origin_column(criterion: str) -> str:
-    """The column of a dataset that tells how annotators came to the items labelled on a criterion."""
+    """The column of a dataset that tells how annotators came to the items that they labelled on a
+    criterion.
+    """
     return f"{criterion}_origin"
 
 
 def origin_cell(origins: Collection[Origin | None], in_sample: str) -> str:
-    """The cell of that column; `in_sample`: the item's cell in IN_SAMPLE."""
+    """What stands in that column of an item to which annotators came so; `in_sample`: its cell in
+    IN_SAMPLE.
+    """
     return origin_of_several(origins, in_sample) or _UNKNOWN if origins else ""
 
 
@@ -250,7 +254,9 @@ _FILE_KINDS_LABEL = "_preference"
 
 @contextmanager
 def expecting(path: Path, *kinds: FileKind) -> Iterator[None]:
-    """Reads `path` as one of these kinds; where that fails and it is another one: WrongKindError."""
+    """Within the block `path` is read as one of these kinds. Where that fails, and it is of another one, the
+    error is WrongKindError, which says so.
+    """
     try:
         yield
     except SetupError as error:

@@ -43,7 +43,9 @@ def label_origins(dataset: Dataset, criterion: str) -> dict[str, Origin | None] 
 
 
 def sampled_items(dataset: Dataset) -> frozenset[str]:
-    """The ids of items of a random sample, labelled on any criterion or skipped, as the dataset says it."""
+    """The ids of the items that belong to a random sample, labelled on any criterion or skipped, as far as
+    the dataset says it.
+    """
     return _where_in_sample(dataset, file_kinds.SAMPLED, file_kinds.SKIPPED)
 
 
@@ -88,7 +90,9 @@ def drawn(dataset: Dataset, sample: ItemSample) -> Drawing:
 
 
 def sorted_by_label(whole: Dataset, first: Dataset) -> Hint | None:
-    """A sentence where one label is far more frequent among the first items than among all; else None."""
+    """A sentence where one label is much more frequent among the first items of a dataset than among all, and
+    more than chance would make it; None where the first ones are like the whole.
+    """
     rises = [
         (among_first[label] / among_first.total() - among_all[label] / among_all.total(), name, label)
         for name in first.criteria
@@ -145,7 +149,9 @@ def drawn_instructions(instructions: Sequence[str], seed: int) -> list[int]:
 
 
 def drawn_by_instruction(dataset: Dataset, items: int, seed: int) -> Dataset:
-    """So many items, in their file's order, by instructions as a seed draws them; all if no more."""
+    """So many items, in the order of their file: those of one instruction after another, as a seed draws
+    these; all where there are no more.
+    """
     places = drawn_instructions(dataset.group_column, seed)
     drawn_rows = sorted(range(len(dataset)), key=places.__getitem__)[:items]
     return dataset.at(sorted(drawn_rows))

@@ -368,7 +368,9 @@ class MappedTable(SourceTable):
         return label
 
     def _of_list(self, name: str, source: CellSource, reader: RowReader, number: int) -> Cells:
-        """What each annotator of a list in the row says, without those that do not count."""
+        """What each annotator says whose labels, or explanations, are a list in the row, without those that
+        do not count.
+        """
         if name.endswith("_explanation"):
             return {name: _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))}
         if not _is_label(name):
@@ -614,7 +616,9 @@ def own_annotators(columns: Iterable[str], rubric: Rubric) -> list[str]:
 
 
 def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
-    """The same rows, names only where an item has two annotators; places for names where they are many."""
+    """The same rows; where no item has two annotators without their columns, and with their places for names
+    where there are too many.
+    """
     columns = dict.fromkeys(name for row in rows for name in row.cells if annotator_of(name))
     most = max((sum(1 for name in row.cells if annotator_of(name)) for row in rows), default=0)
     labels = {label_column(name) for name in columns}
@@ -666,7 +670,9 @@ def _part_texts(cells: Cells, names: Sequence[str]) -> None:
 
 
 def _asked(of_group: str, messages: Mapping[str, Cells]) -> str:
-    """All said before the responses of a group, the id of the message that they answer; else empty."""
+    """All that was said before the responses of a group, which is the id of the message that they answer;
+    empty where no user said it last, or where the first message is not there.
+    """
     said: list[str] = []
     while of_group in messages and len(said) < len(messages):
         said.append(messages[of_group][OUTPUT])

@@ -72,7 +72,9 @@ def _known_outputs(sample: Sample) -> Mapping[str, str]:
 
 
 def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
-    """The columns of outputs (OF_OUTPUTS) as known, else guessed; `guess`: those as of a dataset."""
+    """What is read of such a file for the columns of outputs (OF_OUTPUTS), as it is known, else as far as it
+    can be guessed. `guess`: what its columns would be as those of a dataset.
+    """
     # First, for by its name Inspect AI's `output` is a response, and it is an object with all that was said.
     if known := _known_outputs(sample):
         return known
@@ -259,7 +261,9 @@ def _opened(
 def _rows(
     table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
 ) -> Iterator[dict[str, str]]:
-    """What is read of each row, a null OUTPUT omitted; a row that lacks something is reported."""
+    """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something is
+    reported.
+    """
     needed = {name for _, source in sources.values() for name in source.columns}
     table.must_be_text = needed
     for count, row in enumerate(table.rows(needed)):

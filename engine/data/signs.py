@@ -79,7 +79,9 @@ _NEVER_STRONG = (SignKind.RESPONSE_EMPTY, SignKind.DIALOGUES_PART, SignKind.PICT
 
 
 class ReadingSign(msgspec.Struct, frozen=True):
-    """`text`: with an example; `count`: of items or values; `strong`: another reading is likely right."""
+    """What speaks against a reading. `text`: in words, with an example; `count`: of how many items or values;
+    `strong`: whether it is likely that another reading is right.
+    """
 
     kind: SignKind
     text: str

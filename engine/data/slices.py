@@ -199,7 +199,9 @@ def _with_value(dataset: Dataset, by: str, value: str, tags: Tags) -> tuple[str,
 
 
 def is_by_annotators(request: str) -> bool:
-    """Whether a request is by annotators' notes: `tag`, `tag=VALUE`, `random-sample`."""
+    """Whether what annotators noted decides on what the user asks for: `tag`, `tag=VALUE`,
+    `random-sample`.
+    """
     return request.partition("=")[0] in (TAG, RANDOM_SAMPLE)
 
 

@@ -56,7 +56,9 @@ _BY_HALF = "1.5>"  # before a preference from 1 to 2, as AlpacaEval writes it: a
 
 @dataclass(frozen=True)
 class VerdictOf:
-    """The digest of the three texts (empty without), with responses exchanged, and the candidates."""
+    """What one verdict is of, as far as the file says it: the digest of the three texts (empty without), that
+    with the responses exchanged, and the two candidates.
+    """
 
     texts: str = ""
     exchanged: str = ""
@@ -70,7 +72,9 @@ class VerdictOf:
 
 @dataclass(frozen=True)
 class Verdicts(Submission):
-    """`said`: how the file was read. `called`: the judge. `numbered`: its rows' numbers are the ids."""
+    """`subjects`: by id of a row. `said`: how the file was read, in sentences. `called`: the judge's name.
+    `numbered`: the file has no ids, those of its rows are their numbers.
+    """
 
     subjects: Mapping[str, VerdictOf] = field(default_factory=dict)
     said: tuple[str, ...] = ()
@@ -110,7 +114,9 @@ def has_column(path: Path, name: str) -> bool:
 
 
 def _possible(sample: Sample) -> list[str]:
-    """The columns of a few values, labels first; but for people's labels as this program writes them."""
+    """The columns of a few values, but for people's labels as this program writes them; those that look like
+    labels come first.
+    """
     few = [
         name
         for name in sample.columns
@@ -286,7 +292,9 @@ def _holds_shares(rows: Sequence[Mapping[str, str]], name: str) -> bool:
 
 
 def _confidence(cells: Mapping[str, str], columns: ColumnMap, shares: str) -> float | None:
-    """How sure the judge says that it is, 0 to 1, or None. `shares`: the column that says it."""
+    """How sure the judge says that it is of its label, 0 to 1; None where the file does not say it. `shares`:
+    the column that says it.
+    """
     for source in columns.source_of.values():
         if source.startswith(_BY_HALF):
             value = finite_number(cells.get(source.removeprefix(_BY_HALF), ""))

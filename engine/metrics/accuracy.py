@@ -222,7 +222,9 @@ def count_run(results: RunResults) -> list[LabelCounts]:
 
 
 class LabelQuality(NamedTuple):
-    """`precision`: among the given, `recall`: among the human labels; None for none."""
+    """Of a label, with intervals over instructions. `precision`: the share of the items with it that are
+    right, `recall`: of those that humans gave it; None where there are none.
+    """
 
     precision: Estimate | None
     recall: Estimate | None

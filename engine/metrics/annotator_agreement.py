@@ -61,7 +61,9 @@ class AgainstAnnotator:
 
 @dataclass(frozen=True)
 class AltTest:
-    """On one criterion, None for all. `advantage`: the judge's mean rho over annotators, 0 to 1."""
+    """On one criterion, None for all. `advantage`: the mean over annotators of the judge's, rho, 0 to 1, with
+    its 95 % interval over instructions.
+    """
 
     criterion: str | None
     annotators: tuple[AgainstAnnotator, ...]
@@ -106,7 +108,9 @@ class AltTest:
 
 
 class _LeftOut(NamedTuple):
-    """By item: 1 where the judge agrees with as many others as the annotator, else 0; the reverse."""
+    """By item of an annotator: 1 where the judge agrees with as many others as they do or more, else 0; the
+    reverse; the instruction.
+    """
 
     judge: list[float]
     own: list[float]

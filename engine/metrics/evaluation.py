@@ -279,7 +279,9 @@ def mean_of(values: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """`lead`: how much likelier (0 to 1) the judge took its label; None for a submission."""
+    """`lead`: how much likelier (0 to 1; of a `tie` it may be negative) the judge took its label than what
+    agrees with the human one; None for a submission.
+    """
 
     criterion: str
     pair: Pair
@@ -289,7 +291,9 @@ class Disagreement:
 
 
 def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagreement]:
-    """The `most` with the greatest lead, then those without one; none unscored, or labelled by annotators."""
+    """The `most` with the greatest lead, then those without one, in the order of the dataset; none that are
+    unscored, or labelled by annotators in the judge's place.
+    """
     places = {item_id: place for place, item_id in enumerate(evaluation.matched.dataset.ids)}
     found = []
     for criterion, pairs in evaluation.matched.pairs.items():

@@ -183,7 +183,9 @@ EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
 
 @dataclass(frozen=True)
 class ModelScores:
-    """For each explained pair in order, None where not asked for. `bertscores`: F1, at most 1."""
+    """For each explained pair in order, None where not asked for. `bertscores`: F1 (at most 1). `agreements`:
+    Unscored where the judge model could not be asked.
+    """
 
     bertscores: Sequence[float] | None = None
     agreements: Sequence[Agreement | Unscored] | None = None
@@ -253,7 +255,9 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
 def mean_explanation_interval(
     measure: str, measures: Sequence[ExplanationMeasures], instructions: Mapping[str, str]
 ) -> Interval | None:
-    """Of the mean of one of EXPLANATION_MEASURES (x 100) over criteria; None where not measured."""
+    """Of the mean of one of EXPLANATION_MEASURES (x 100) over some criteria; None for a single instruction,
+    where a criterion was not measured, and without any. `instructions`: by item id.
+    """
     columns = {one.criterion: one.by_item.get(measure, {}) for one in measures}
     if not all(columns.values()):
         return None

@@ -246,7 +246,9 @@ class OverInstructions:
         return 2 * self._p_above(0.0, self._error, abs(self.mean))
 
     def findable_difference(self, tests: int = 1) -> float:
-        """The least true difference of shares (0 to 1) found in 80 % of cases, p corrected for `tests`."""
+        """How large a true difference of shares must be (0 to 1) to be found in 80 % of cases or more, where
+        p is corrected for so many tests.
+        """
         # So many items more that went one way vary by themselves, as shares do: the error of a difference
         # that is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
         times = float(quantile_of_t(self._freedom, 1 - _TAIL / tests) + quantile_of_t(self._freedom, _FOUND))
@@ -315,7 +317,9 @@ def mean_difference(values: Named, groups: Mapping[str, Sequence[Hashable]]) -> 
 
 
 def mean_by_group(values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable]]) -> Estimate:
-    """The mean over names of the mean over groups of each one's mean: a group of six counts as one value."""
+    """The mean over names of the mean over groups of each one's mean: of values from 0 to 1, a group of six
+    counts as one of a single value.
+    """
     means, named = {}, {}
     for name, of_one in values.items():
         numbers = group_numbers(groups[name])

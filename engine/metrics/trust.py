@@ -273,7 +273,9 @@ def forecast(
 
 
 def _line(confidence: FloatArray, labelled: FloatArray, agreement: FloatArray, again: IntArray) -> FloatArray:
-    """The chance of agreement of each judged item, shape (items,), by the labelled ones `again`."""
+    """The chance of agreement of each judged item, shape (items,), by the labelled ones `again`; one more
+    that agrees and one that does not keep it from being certain.
+    """
     ordered = np.sort(confidence)
     ranks = np.searchsorted(ordered, labelled[again]) / len(ordered)
     slope, start = np.polyfit([*ranks, 0.5, 0.5], [*agreement[again], 0.0, 1.0], 1)

@@ -90,7 +90,9 @@ class Meetings:
 
 @dataclass(frozen=True, eq=False)
 class Tallies:
-    """`sums`, (3, draws, pairs): how many comparisons, what the first one won (half a tie), how many ties."""
+    """By draw and pair of candidates that met: how many comparisons, what the first one won (half a tie), and
+    how many were tied: `sums`, (3, draws, pairs).
+    """
 
     met: Meetings
     sums: FloatArray
@@ -155,7 +157,9 @@ class BradleyTerryScores:
 
     @property
     def equals_tie(self) -> float:
-        """How often two equal candidates tie by the model, 0 to 1; near 1 there is hardly a maximum."""
+        """How often two equal candidates tie by the model, 0 to 1. Near 1 there is hardly a largest
+        likelihood: where somebody never loses and often ties, nu and its score grow without end.
+        """
         tie = float(self.fit.tie[0])
         return tie / (tie + 2)
 
@@ -551,7 +555,9 @@ class PairPlaces:
 
 @dataclass(frozen=True, eq=False)
 class TwoRankings:
-    """Of the same `comparisons` and draws; `same_side`: both favour the same one, or none, 0 to 1."""
+    """By each, of the same `comparisons` and draws of instructions; `same_side`: on what share (0 to 1) both
+    favour the same candidate, or neither any.
+    """
 
     comparisons: PairComparisons
     one: BradleyTerryScores
@@ -622,7 +628,9 @@ def side_by_side(
     cancel: CancelToken | None = None,
     draws: int = DRAWS,
 ) -> Generator[MeasureProgress, None, TwoRankings]:
-    """By ids of which both said something. SetupError for too few, or other candidates; Cancelled."""
+    """Of comparisons, by ids, of which both said something; tells its draws. SetupError where these are too
+    few, not connected, or of other candidates under the same ids; Cancelled.
+    """
     both = _shared(one, other)
     known = both[0]
     instructions = len(np.unique(known.instructions))

@@ -151,7 +151,9 @@ _MANY, _SELDOM, _NEARLY_ALL = 20, 2, 0.9
 
 
 def check_candidates(comparisons: PairComparisons, many: bool) -> None:
-    """SetupError for too many to rank, or, unless `many`, more than 20 nearly all in one or two items."""
+    """SetupError where there are too many candidates to rank, or, unless `many` are meant, nearly all of more
+    than 20 are in one or two items.
+    """
     names, items = len(comparisons.names), len(comparisons)
     if names > _MOST_CANDIDATES:
         raise SetupError(
@@ -169,7 +171,9 @@ def check_candidates(comparisons: PairComparisons, many: bool) -> None:
 
 
 def comparisons_of(dataset: Dataset, said: FloatArray | None = None) -> PairComparisons:
-    """SetupError where no two candidates are named, or no item has two; other items are omitted."""
+    """`said` as the record has it. Items without two different candidates are omitted. SetupError where none
+    is named, or no item has two.
+    """
     if not dataset.names_candidates:
         raise unnamed(dataset)
     numbers: dict[str, int] = {"": -1}

@@ -469,7 +469,9 @@ def by_labels(
     seed: int = DEFAULT_SEED,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, RankedByLabels]:
-    """By labels of what the system answers. SetupError where the `dataset` names no candidates; Cancelled."""
+    """Labels of what the system answers count: of items that a run has not come to they say nothing.
+    SetupError where the `dataset` does not name its candidates; Cancelled.
+    """
     dataset = dataset.only(frozenset(system.rows))
     judge = comparisons_of(dataset, judge_expects(system, dataset, criterion))
     part, refused = None, None

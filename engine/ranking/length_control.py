@@ -48,7 +48,9 @@ class LengthControl:
 
 
 def length_control(comparisons: PairComparisons, cancel: CancelToken | None = None) -> LengthControl | None:
-    """None for fewer than FEW labelled instructions, or where all lengths are the same. Cancelled."""
+    """Of labelled comparisons; None for fewer than FEW instructions, and where all lengths are the same.
+    Cancelled.
+    """
     known = comparisons.at(comparisons.known)
     differences = known.lengths[:, 0] - known.lengths[:, 1]
     groups = len(np.unique(known.instructions))
@@ -171,7 +173,9 @@ class _Model:
         return bend - (mixed.T @ (mixed / own[:, None])).toarray(), mixed, own
 
     def measured(self, at: _Parameters, cancel: CancelToken) -> tuple[float, dict[str, Estimate]]:
-        """The standard error of the effect of length; by name what each would win at equal length."""
+        """The standard error of the effect of length; by name what each candidate of these comparisons would
+        win at equal length in its own.
+        """
         bend, mixed, own = self._bends(at)
         known, count = self._known, self._count
         # By how much each instruction moves the shared parameters: its slopes, by the inverse. Its own slope

@@ -301,7 +301,9 @@ def rank(
 def ranking_json(
     ranking: Ranking, corrected: RankedByLabels | None = None, remark: str = ""
 ) -> dict[str, Any]:
-    """In percent. `corrected`: what human labels make of it. `remark`: one more caveat, or empty."""
+    """`candidates`, the best first, `pairs` and so on, in percent. `corrected`: what human labels make of a
+    judge's ranking. `remark`: one more caveat, or empty.
+    """
     correction = corrected.correction if corrected else None
     found, lengths = ranking.bradley_terry, ranking.lengths
     candidates = []

@@ -304,7 +304,9 @@ class UntilSignificant:
 
 
 def until_significant(dataset: Dataset, criterion: str, until: StoppingRule) -> UntilSignificant:
-    """By the judge's labels on a criterion. SetupError where nobody is named who could be better."""
+    """By the judge's labels on a criterion. Where candidates are not named, a width is that of the share that
+    A wins. SetupError where nobody is named who could be better.
+    """
     if dataset.names_candidates:
         comparisons = comparisons_of(dataset)
     elif until.width is None:

@@ -36,7 +36,9 @@ _SIDES: Mapping[HumanLabel, float] = {Preference.A: 1.0, Preference.B: -1.0}  # 
 
 @dataclass(frozen=True)
 class Informativeness:
-    """`nothing`: why scores of the `criteria` say nothing; `unshown`: why that is not known."""
+    """`nothing`: why scores of some of the `criteria` say nothing of single items; `unshown`: why it is not
+    shown that they do; in words that follow “on safety”.
+    """
 
     criteria: Sequence[str] = ()
     nothing: Mapping[str, str] = field(default_factory=dict)
@@ -334,7 +336,9 @@ def _interval(
 
 @dataclass(frozen=True)
 class SliceScoring:
-    """`rates`: the shares (0 to 1) of A, B and ties, by WINNERS; `agreement` with human labels."""
+    """`rates`: the share (0 to 1) that A wins, B wins, and that is a tie, by WINNERS, with intervals;
+    `agreement` with human overall labels.
+    """
 
     part: Slice
     items: int
@@ -372,7 +376,9 @@ def weigh_slices(
 
 
 def weigh_by_default(matched: Matched, division: Slicing) -> SlicedWeightedScoring | None:
-    """By the rubric's weights; None for nothing to decide, or scores that are not informative."""
+    """By the weights of a run's own rubric, of a submission by that of the labels; None where there is
+    nothing to decide, or scores that are not informative.
+    """
     system = matched.system
     rubric = system.asked or matched.dataset.rubric
     weights = rubric.weights(system.criteria)

@@ -1,4 +1,6 @@
-"""What a calibration is worth, what more labels bring, how reliable probabilities are: tables, figures."""
+"""What a calibration is worth, what more labels bring, how reliable probabilities are: tables, sections and
+figures.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence

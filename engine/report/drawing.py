@@ -66,7 +66,9 @@ _DARK = Theme("#16191d", "#e6e9ec", "#98a1ab", "#4584bf", "#6d7681", "#ff8f4a", 
 
 @dataclass(frozen=True)
 class ReportFigure:
-    """`draw`: takes whether the paper is dark. `numbers`: what it draws, None where another table has it."""
+    """`draw`: takes whether the paper is dark. `in_words`: what it shows, for those who do not see it.
+    `numbers`: what it draws as a table; None where another table has it.
+    """
 
     draw: Callable[[bool], Figure]
     in_words: str

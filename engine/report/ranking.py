@@ -274,7 +274,9 @@ _GROUP_STEP = 0.022  # of the width, between the lines of two groups
 
 
 def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.Figure:
-    """A row for each candidate, the best first; lines at the right join those not significantly apart."""
+    """A row for each candidate, the best first: what it would win against one of the mean score, else its win
+    rate; lines at the right join those that do not differ significantly.
+    """
     shown = _estimates(ranking)
     with drawing.themed(dark) as theme:
         figure = drawing.new_figure(1.1 + _ROW * max(len(shown), 3))

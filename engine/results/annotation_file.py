@@ -410,7 +410,9 @@ def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> tuple[str, l
 
 
 def _content(cells: Mapping[str, str], hashes: Mapping[str, str], here: Collection[str]) -> tuple[str, bool]:
-    """The hash of an item's texts as the run has them, and whether they are exchanged here."""
+    """The hash of an item's texts, in the order in which the run has the responses, and whether that is the
+    other one. A file without texts names the items by their ids.
+    """
     if OUTPUTS[0] not in cells:
         return hashes.get(cells[ID], ""), False
     asked, one, other = (cells[name] for name in (INSTRUCTION, *OUTPUTS))

@@ -150,7 +150,9 @@ class CriterionPredictions:
         return [each and not panel for each, panel in zip(self.in_both, in_panel, strict=True)]
 
     def average(self, is_in: IsIn | None = None) -> FloatArray:
-        """The mean un-swapped log-probabilities, normalised, (items, 4); NaN for none, or not finite."""
+        """Mean of the un-swapped log-probabilities, normalised again, shape (items, 4), of all raw
+        predictions or of some. NaN where there is none of these, or where one is not finite.
+        """
         # What is found of an item must not depend on the others, not even by rounding.
         found = np.full((len(self._raw_predictions), _LABELS), np.nan)
         for asked, places, log_probs in self._groups:
@@ -373,7 +375,9 @@ def calibrated(
 
 
 def likeliest(log_probs: FloatArray, read: FloatArray) -> IntArray:
-    """Places of the highest, shape (...): of equal ones the likelier as `read`, else the first."""
+    """Places of the labels of the highest log-probability, shape (...): of equal ones that which is likelier
+    as it was `read`, else the first. Both shapes (..., 4).
+    """
     # A calibration that treats A and B alike and trusts no raw prediction makes both equally likely: were it
     # always A, the place alone would decide.
     highest = log_probs == log_probs.max(axis=-1, keepdims=True)

@@ -518,7 +518,9 @@ _MOST_ITEMS = 500  # of a run: more say the same
 
 @dataclass(frozen=True)
 class RunMass:
-    """The mean answer mass (0 to 1) over criteria and `items`; of several methods, of the first."""
+    """The mean answer mass (0 to 1) of a run over its criteria, and of how many items; of several methods
+    that of the first: how a model answers one says nothing of another.
+    """
 
     run_id: int
     mass: float

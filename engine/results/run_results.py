@@ -319,7 +319,9 @@ class RunResults:
         return replace(self, judged=judged, read=RunPredictions(judged)).calibrated(self.calibration)
 
     def as_asked(self, methods: Sequence[Method], orders: Sequence[Order]) -> "RunResults":
-        """What a run asked by these methods and orders of this one would hold, uncalibrated."""
+        """What a run would hold that asks by these methods and in these orders only, all of which this one
+        has: the raw predictions of each do not depend on the others. Without a calibration.
+        """
         asked = [
             item.only(lambda read: read.method in methods and read.order in orders) for item in self.judged
         ]

@@ -92,7 +92,9 @@ class BothOrders:
         return None if self.calibrated is None else replace(self, equal=self.calibrated).kept(below)
 
     def least_margin(self, keep: float, places: Sequence[int] | None = None) -> float:
-        """The least of MARGINS that keeps this share of each criterion's labels, else the largest."""
+        """The least of MARGINS that keeps this share of the labels of every criterion, calibrated too; the
+        largest where none does. `places`: look at these items alone.
+        """
         looked_at = range(len(self.ids)) if places is None else places
         for below in MARGINS:
             kept = [each for each in (self.kept(below), self.kept_calibrated(below)) if each is not None]
