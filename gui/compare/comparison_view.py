@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QFontMetrics
 
 from engine.annotations.records import Filters
-from engine.core.formatting import counted, visible, without_middle, words
+from engine.core.formatting import counted, visible, words
 from engine.core.items import agree
 from engine.core.tables import Section, Sentences, Table
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
@@ -293,7 +293,7 @@ class ComparisonView(QtWidgets.QTabWidget):
     def _show_section(self, section: Section, systems: "Sequence[System]") -> None:
         for part in section.parts:
             if isinstance(part, Table):
-                self._tables[section.key].show_table(_titled(part, systems))
+                self._tables[section.key].show_table(_titled(part, systems, self.fontMetrics()))
         said = [text for part in section.parts if isinstance(part, Sentences) for text in part.texts]
         if section.key in self._tables:
             self._titles[section.key].setText(section.title)
@@ -351,19 +351,17 @@ def _part(*parts: labels.Part) -> QtWidgets.QWidget:
     return labels.as_column(*parts, margins=(0, 8, 2, 0))
 
 
-_LONGEST_MODEL = 14  # characters: a column is narrow, and names of models differ at both ends
+_MODEL_LETTERS = 14  # of mean width: a column has no room for more, and names of models differ at both ends
 
 
-def _column_title(system: "System") -> str:
-    """A run with its model: `run 7: demo-judge`."""
-    run = system.results.run if system.results else None
-    if run is None or run.submitted:
-        return system.name
-    return f"{system.name}: {without_middle(run.identity.model_name, _LONGEST_MODEL)}"
-
-
-def _titled(table: Table, systems: "Sequence[System]") -> Table:
-    """The same with the model in the title of each run's column."""
-    titles = {one.name: _column_title(one) for one in systems}
+def _titled(table: Table, systems: "Sequence[System]", metrics: QFontMetrics) -> Table:
+    """The same with the model in the title of each run's column: `run 7: demo-judge`."""
+    room = _MODEL_LETTERS * metrics.averageCharWidth()
+    titles = {}
+    for one in systems:
+        run = one.results.run if one.results else None
+        if run is not None and not run.submitted:
+            model = metrics.elidedText(run.identity.model_name, Qt.TextElideMode.ElideMiddle, room)
+            titles[one.name] = f"{one.name}: {model}"
     columns = [replace(column, title=titles.get(column.title, column.title)) for column in table.columns]
     return replace(table, columns=columns)

@@ -205,7 +205,10 @@ class SettingsDialog(QtWidgets.QDialog):
             forgets, self.forget_wanted.emit, what="Runs, their judgments and your name are kept"
         )
         forget.clicked.connect(self._show)
-        labels.in_column(self._form, forget, labels.close_button(self), on=self, margins=None)
+        of_runs = "The settings of a run are on the Judge page and are stored with each run."
+        labels.in_column(
+            self._form, forget, labels.hint(of_runs), labels.close_button(self), on=self, margins=None
+        )
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
         self.finished.connect(self._keep_author)
         self._show()

@@ -159,6 +159,7 @@ def test_files_for_others_hold_corrected_numbers_and_the_methods_claim_no_others
     files = ("--csv", table, "--latex", latex, "--methods-text", methods)
     told = printed("rank", submission, "--gold", gold, *files)
     assert "By the judge only, uncorrected" in told
+    assert "Corrected by human labels:" in told
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:

@@ -46,11 +46,7 @@ from tests.model_files import PublishedFile
 
 ROOM = QSize(1280, 680)
 """What a screen of 1280 x 720 leaves beside a task bar."""
-WIDE_ANYHOW = {
-    "ItemView Items of the run",
-    "_WholeView Published systems, for reference",
-    "_WholeView Measures of all systems",
-}
+WIDE_ANYHOW = {"ItemView Items of the run", "_WholeView Published systems, for reference"}
 """What is scrolled sideways where names are short, too."""
 ITEM_COLUMNS, CANDIDATES = ("instruction", "output_a", "output_b"), ("candidate_a", "candidate_b")
 
@@ -133,8 +129,10 @@ def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> Iterator[Main
         made.compare.choosing.add_files([study.submission])
         made.compare.choosing.systems.restore({"runs": [1, 2], "files": [[str(study.submission), True]]})
         made.notices.add(Message(study.name, study.name))
-        yield made
-        made.frame.set_text_size(100)  # else it is the system's of the next window
+        try:
+            yield made
+        finally:
+            made.frame.set_text_size(100)  # else it is the system's of the next window
 
 
 def choose_models(qtbot: QtBot, made: MainContent, study: Study) -> None:
