@@ -59,7 +59,7 @@ class _Hidden:
 
     def __init__(self) -> None:
         self._seconds = 0.0  # that a look at it will take
-        self._after_look = 0  # how many objects
+        self._after_look = gc.get_freeze_count()  # how many objects
         self.stale = False
 
     def hide(self) -> None:

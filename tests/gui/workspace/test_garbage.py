@@ -19,7 +19,8 @@ from tests.gui.steps import shown
 
 @pytest.fixture(autouse=True)
 def _by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As in a program that has just been started."""
+    """As in a program that has just been started: what other tests keep is of no account."""
+    gc.freeze()
     monkeypatch.setattr(garbage, "_hidden", garbage._Hidden())
     was_on = gc.isenabled()
     gc.enable()
@@ -29,8 +30,7 @@ def _by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def collector(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
-    monkeypatch.setattr(garbage, "_hidden", garbage._Hidden())  # not what other tests kept
+def collector(qtbot: QtBot) -> Iterator[Collector]:
     made = Collector()
     yield made
     made.close()
