@@ -151,7 +151,7 @@ class Gold:
 
 def content_hash(instruction: str, output_a: str, output_b: str) -> str:
     """SHA-256 (hex) of the three texts of an item, without its id and labels."""
-    return digest([instruction, output_a, output_b])
+    return hashlib.sha256(_list_of(instruction, output_a, output_b)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,14 +194,19 @@ def digest(value: object) -> str:
     return hashlib.sha256(_CANONICAL.encode(value).encode("ascii")).hexdigest()
 
 
-def digest_of_list(values: Iterable[object]) -> str:
-    """`digest` of a list, value by value: of a long one at once, all threads would wait for it."""
+def digest_of_lists(lists: Iterable[Sequence[str]]) -> str:
+    """`digest` of a list of lists of texts, one by one: at once, all threads would wait for a long one."""
     found, before = hashlib.sha256(), b"["
-    for value in values:
-        found.update(before + _CANONICAL.encode(value).encode("ascii"))
+    for texts in lists:
+        found.update(before + _list_of(*texts))
         before = b","
     found.update(b"]" if before == b"," else b"[]")
     return found.hexdigest()
+
+
+def _list_of(*texts: str) -> bytes:
+    """Canonical JSON of a list of texts, in three quarters of the time: a text alone is no work to begin."""
+    return f"[{','.join(map(_CANONICAL.encode, texts))}]".encode("ascii")
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))

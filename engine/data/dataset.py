@@ -28,7 +28,7 @@ from engine.core.items import (
     HumanLabel,
     Item,
     content_hash,
-    digest_of_list,
+    digest_of_lists,
     written_label,
 )
 from engine.core.numeric import FloatArray, IntArray
@@ -145,7 +145,7 @@ class Dataset:
     def hash(self) -> str:
         """SHA-256 (hex) of the ids and texts in order; neither labels nor the file's format take part."""
         texts = self._cells(REQUIRED_COLUMNS)
-        return digest_of_list([item_id, content_hash(*of_item)] for item_id, *of_item in texts)
+        return digest_of_lists([item_id, content_hash(*of_item)] for item_id, *of_item in texts)
 
     @property
     def other_columns(self) -> tuple[str, ...]:
