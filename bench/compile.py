@@ -27,7 +27,6 @@ from engine.system.paths import demo_dataset, demo_model
 ROOT = Path(__file__).parent.parent
 OURS = f"CMAKE_PROJECT_llama_cpp_INCLUDE={(ROOT / 'packaging' / 'llama_only.cmake').as_posix()}"
 ROUNDS = 3
-TIMES = 10
 TOKENS = 100_000
 
 
@@ -35,10 +34,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Compile llama.cpp twice, and compare.")
     parser.add_argument("--model", type=Path, default=demo_model(), help="what reads; else the demo model")
     parser.add_argument("--keep", type=Path, help="a folder for both wheels; those in it are not made again")
+    parser.add_argument("--times", type=int, default=10, help="how often ten items are read (%(default)s)")
     parser.add_argument("--read", action="store_true", help=argparse.SUPPRESS)  # what a child does
     options = parser.parse_args()
     if options.read:
-        print(json.dumps(read(options.model)))
+        print(json.dumps(read(options.model, options.times)))
         return 0
     with tempfile.TemporaryDirectory() as folder:
         kept = options.keep or Path(folder)
@@ -49,7 +49,7 @@ def main() -> int:
         found: dict[str, list[dict[str, object]]] = {how: [] for how in seconds}
         for _ in range(ROUNDS):  # in turn: the computer is not as fast all the time
             for how, rounds in found.items():
-                rounds.append(read_with(kept / how / "llama_cpp" / "lib", options.model))
+                rounds.append(read_with(kept / how / "llama_cpp" / "lib", options))
     for what in ("reading", "tokenizing"):
         ours, plain = (min(float(str(one[what])) for one in rounds) for rounds in found.values())
         print(f"{what:24}{ours:8.3f} s, plain {plain:8.3f} s: {ours / plain:.3f}")
@@ -80,20 +80,21 @@ def compile_wheel(folder: Path, how: str) -> tuple[float, float]:
     return processor, whole
 
 
-def read_with(library: Path, model: Path) -> dict[str, object]:
+def read_with(library: Path, options: argparse.Namespace) -> dict[str, object]:
     """What `read` finds in a process of its own, with the library in a folder."""
-    command = [sys.executable, "-m", "bench.compile", "--read", "--model", str(model)]
+    command = [sys.executable, "-m", "bench.compile", "--read"]
+    command += ["--model", str(options.model), "--times", str(options.times)]
     environment = {**os.environ, "LLAMA_CPP_LIB_PATH": str(library)}
     done = subprocess.run(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     found: dict[str, object] = json.loads(done.stdout)
     return found
 
 
-def read(path: Path) -> dict[str, object]:
+def read(path: Path, times: int) -> dict[str, object]:
     """Log-probabilities of ten items, and the processor time of reading them and of making TOKENS tokens."""
     found = log_probs(path)  # with all that is done once in a process
     begin = time.process_time()
-    for _ in range(TIMES):
+    for _ in range(times):
         log_probs(path)
     reading = time.process_time() - begin
     text = "\n".join(
