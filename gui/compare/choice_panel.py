@@ -180,16 +180,17 @@ class SystemList(QtWidgets.QWidget):
     def _fill(self) -> None:
         rows = [*self._rows_to_show()]
         if rows != self._rows:  # dataset and run change together: what stays need not be made anew
-            self._rows, row = rows, self.view.currentRow()
+            self._rows = rows
+            # Entries stay: a list cleared while a screen reader listens broke down once, inside Qt.
             with QSignalBlocker(self.view):
-                self.view.clear()
-                for each in rows:
-                    self._add_row(*each)
-                self.view.setCurrentRow(min(row, self.view.count() - 1))
+                for place, each in enumerate(rows):
+                    self._show_row(self.view.item(place) or QtWidgets.QListWidgetItem(self.view), *each)
+                while self.view.count() > len(rows):
+                    self.view.takeItem(len(rows))
         self._follow_current()
 
     def _rows_to_show(self) -> Iterator[tuple[str, bool | None, str, bool]]:
-        """As `_add_row` takes them."""
+        """As `_show_row` takes them."""
         for run in self._known_runs:
             text, made = _words_on(run, run.id == self._open_run), run.created.astimezone()
             yield text, run.id in self._ticked_runs, f"{text}\n{made:%Y-%m-%d %H:%M}", True
@@ -202,17 +203,18 @@ class SystemList(QtWidgets.QWidget):
             for run in (each for each in self._other_runs if each.identity.dataset_path == path):
                 yield _words_on(run, False), None, _ELSEWHERE, True
 
-    def _add_row(self, text: str, ticked: bool | None, more: str, there: bool) -> None:
+    def _show_row(
+        self, entry: QtWidgets.QListWidgetItem, text: str, ticked: bool | None, more: str, there: bool
+    ) -> None:
         """`ticked`: None where nothing can be ticked."""
-        entry = QtWidgets.QListWidgetItem("\n".join(map(one_line, text.split("\n"))))
+        entry.setText("\n".join(map(one_line, text.split("\n"))))
         entry.setToolTip(tip(more))
         flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
         entry.setFlags(flags | Qt.ItemFlag.ItemIsUserCheckable if there and ticked is not None else flags)
-        if ticked is None:
-            entry.setForeground(self.palette().placeholderText())
-        else:
-            entry.setCheckState(Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
-        self.view.addItem(entry)
+        tick = Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked
+        entry.setData(Qt.ItemDataRole.CheckStateRole, None if ticked is None else tick)
+        shade = self.palette().placeholderText() if ticked is None else None
+        entry.setData(Qt.ItemDataRole.ForegroundRole, shade)
 
     def _current_file(self) -> JudgeFile | None:
         place = self.view.currentRow() - len(self._known_runs)
