@@ -24,9 +24,11 @@ from gui.workspace.workspace import Workspace
 
 guard_overrides()  # as the application does
 
-# A busy computer proves nothing: what a test waits for may take a minute where it does not say otherwise.
+# A busy computer proves nothing: what a test waits for may take a minute where it does not say otherwise; and
+# where Wine runs it beside others, five.
+_PATIENCE = 300_000 if sys.platform == "win32" else 60_000
 for _waiting in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed):
-    _waiting.__kwdefaults__ = {**(_waiting.__kwdefaults__ or {}), "timeout": 60_000}
+    _waiting.__kwdefaults__ = {**(_waiting.__kwdefaults__ or {}), "timeout": _PATIENCE}
 
 
 @pytest.fixture(autouse=True, scope="module")
