@@ -1,6 +1,4 @@
-"""`annotations`: export the annotations of a run as a file; import those of other annotators; make a sheet that
-gives such a file.
-"""
+"""`annotations`: export the annotations of a run; import those of others; write a labelling sheet."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -32,9 +30,9 @@ from engine.system.paths import default_store
 
 
 def annotations() -> console.Parser:
-    """Begin labels by hand, without a judge, here or in a sheet for a browser. Export the annotations of a run: labels, explanations, accepted
-    labels, states, notes and tags, each with its annotator and time. They can be imported into any run of the
-    same items.
+    """Begin labels by hand, without a judge, or write a sheet with which others label in a browser. Export
+    the annotations of a run: labels, explanations, accepted labels, states, notes and tags, each with its
+    annotator and time. They can be imported into any run of the same items.
     """
     arguments = console.command_parser(annotations, _annotations)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions", required=True)
