@@ -76,8 +76,8 @@ def annotations() -> console.Parser:
 
 
 def _annotations(options: argparse.Namespace) -> int:
-    if options.action is _sheet:
-        return _sheet(options)
+    if options.action is _sheet:  # which needs no store
+        return int(options.action(options))
     path = options.store if options.action is _begin else check_store(options.store)
     with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
         tell_waiting(store)

@@ -110,8 +110,10 @@ def test_sixty_items_labelled_by_keys_are_imported_as_the_same_labels_given_in_t
         review.reviewer.blind_button.click()
         review.list.take_focus()
         for key in KEYS:
-            QTest.keyClick(QApplication.focusWidget(), key)
-            QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+            for pressed in (getattr(Qt.Key, f"Key_{key.upper()}"), Qt.Key.Key_Return):
+                focused = QApplication.focusWidget()
+                assert focused is not None
+                QTest.keyClick(focused, pressed)
         qtbot.waitUntil(lambda: space.words.count == 0 and not space.words._waiting)
     assert said_in(stored) == said_in(tmp_path / "runs.sqlite")
     assert len(said_in(stored)[0]["Ada"]) == 60
