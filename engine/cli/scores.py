@@ -19,8 +19,11 @@ from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
 from engine.metrics.evaluation import evaluating, official_json
 from engine.metrics.matching import Matched, match
+from engine.ranking.ranking import favour_json
 from engine.report.accuracy import confusion_section
+from engine.report.correction import favour_sections
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
+from engine.report.rankings import apart_of, favour_methods
 from engine.report.slices import (
     compared_slice_table,
     compared_slices_in_short,
@@ -65,16 +68,19 @@ def _evaluate(options: argparse.Namespace) -> int:
         measures.say_what_was_left_out(matched)
         scores = show_measure("explanations", by_model.scores(matched))
         evaluation = show_measure("Criteria", evaluating(matched, scores, cancel))
+    apart = apart_of(matched)
     slices = measures.sliced(matched, divisions)
     if options.json:
         found = official_json(evaluation, by_model.judge_name)
-        found["details"] |= measures.slices_json(slices)
+        found["details"] |= measures.slices_json(slices) | (favour_json(apart) if apart else {})
         shared.write_json_file(options, "Scores", found)
-    more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
+    more = [*([confusion_section(evaluation)] if options.confusion else ()), *favour_sections(apart)]
+    more += slice_sections(slices)
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
     if options.methods_text:
-        statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
+        models = by_model.encoder_name, by_model.judge_name
+        statements = evaluation_methods(evaluation, *models, favour_methods(apart))
         measures.write_methods(options, "evaluate", statements)
     console.print_sheet(sheet)
     return console.DONE
