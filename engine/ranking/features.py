@@ -20,7 +20,7 @@ STYLE = {
 _WORDS = {
     "code": r"(?m)^[ \t]*```|`[^`\n]+`",
     "first person": r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b",
-    "hedging": r"(?i)\b(?:may|might|could|perhaps|possibly|probably|likely|seems?|appears?|generally|usually"
+    "hedging": r"(?i)\b(?:may|might|could|perhaps|possibly|probably|likely|seems?|appears?|generally"
     r"|typically|not sure|it depends|I (?:think|believe|guess)|in my opinion)\b",
     "refusals": r"(?i)\b(?:I(?: am|['’]m) (?:sorry|unable|not able)|I apologi[sz]e|I (?:cannot|can['’]?t"
     r"|will not|won['’]?t)|as an AI|I(?: am|['’]m) (?:just |only )?an? (?:AI|(?:large )?language model))\b",
