@@ -5,6 +5,7 @@ Annotators and judge like what a candidate makes of an instruction partly alike,
 what either says follows Davidson's model. A fair judge is exchangeable with the annotators.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -56,8 +57,10 @@ class FavourWorld(Kind):
     @cached_property
     def truth(self) -> dict[str, float]:
         """Of each candidate and of the two that are one family, -1 to 1; 0 for a fair judge."""
+        if not self.by:
+            return defaultdict(float)
         found = favour(*self.drawn(np.random.default_rng(0), _EXACT, _EXACT))
-        return {name: one.difference.value if self.by else 0.0 for name, one in found.items()}
+        return {name: one.difference.value for name, one in found.items()}
 
 
 @simulated(
@@ -122,8 +125,10 @@ class FeatureWorld(Kind):
 
     @cached_property
     def truth(self) -> dict[str, float]:
+        if not self.by:
+            return defaultdict(float)
         found = favoured_features(*self.drawn(np.random.default_rng(0), _EXACT, _EXACT))
-        return {name: one.difference.value if self.by else 0.0 for name, one in found.items()}
+        return {name: one.difference.value for name, one in found.items()}
 
 
 @simulated(

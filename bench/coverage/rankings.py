@@ -160,7 +160,7 @@ def _even_held(
     groups = np.repeat(np.arange(instructions), len(pairs))
     lengths = np.exp(random.normal(5 + 0.2 * np.stack([first, second], axis=1), 0.4))
     difference = lengths[:, 0] - lengths[:, 1]
-    lists = random.poisson(1 + 0.3 * np.stack([first, second], axis=1)) @ (1.0, -1.0)
+    lists = random.poisson(1 + 0.3 * np.stack([first, second], axis=1)) @ np.array([1.0, -1.0])
     style = effect * standardised(difference) + of_lists * standardised(lists)
     hard = random.normal(0, 1, instructions)[groups] if baseline else np.zeros(len(first))
     even = 1 / (1 + np.exp(-(0.4 * (first - second) + hard)))

@@ -133,7 +133,8 @@ def same_data(shared: Path) -> SameData:
         for one, other, group in zip(labels[_JUDGE], labels[ANNOTATORS[0]], groups, strict=True)
         if one is not None and other is not None
     ]
-    met = MetLabels.of(*([each[side] for each in both] for side in (0, 1)), [each[2] for each in both])
+    one, other, of_both = zip(*both, strict=True)
+    met = MetLabels.of(one, other, of_both)
     given = {
         "people": [labels[name] for name in ANNOTATORS],
         "judge": labels[_JUDGE],
@@ -155,7 +156,7 @@ def same_data(shared: Path) -> SameData:
             "others": judged[~part].tolist(),
         },
     }
-    ours = {
+    ours: dict[str, list[float | None]] = {
         "alpha of three annotators": [alpha([labels[name] for name in ANNOTATORS], groups)],
         "kappa of judge and annotator": [met.value(kappa_of)],
         "strengths without ties": [float(strengths[names.index(name)]) for name in sorted(names)],

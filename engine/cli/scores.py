@@ -1,7 +1,7 @@
 """`evaluate`, `compare`, `report`: runs and submissions against human labels."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +84,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     return console.DONE
 
 
-def _favour(matched: Matched) -> tuple[Sequence[Section], Mapping[str, Any], Sequence[Statement]]:
+def _favour(matched: Matched) -> tuple[Sequence[Section], dict[str, Any], Sequence[Statement]]:
     """Whom and what the judge favours: sections, JSON, methods; nothing where nobody names candidates."""
     if not matched.dataset.names_candidates and matched.system.results is None:
         return (), {}, ()
