@@ -18,8 +18,14 @@ from engine.core.tables import Section
 from engine.data.dataset import Dataset
 from engine.metrics.matching import Matched, System, match, system_of_run
 from engine.operations.opening import left_out_in_words
-from engine.ranking import weighted_scoring
 from engine.ranking.weight_fit import WeightFit, fit_weights, kept_of, load_fitted_weights
+from engine.ranking.weighted_scoring import (
+    ScoredPairs,
+    WeightedScoring,
+    human_winners,
+    scored_pairs_of,
+    weigh,
+)
 from engine.report.calibration import calibration_sections, calibration_warnings
 from engine.report.run import labels_given_section
 from engine.results.calibration import Calibration, load_calibration
@@ -63,7 +69,7 @@ class Weighing:
 
     def of_system(
         self, system: System, matched: Matched | None, items: Dataset | None = None
-    ) -> tuple[weighted_scoring.ScoredPairs, weighted_scoring.WeightedScoring]:
+    ) -> tuple[ScoredPairs, WeightedScoring]:
         """The response scores of a system, and its items decided on them: with `matched` only those that have
         human labels, else `items` give the instructions, for intervals. SetupError if there are none.
         """
@@ -84,7 +90,7 @@ class Weighing:
                 f"It has {', '.join(system.criteria)}.",
             )
         known = set(matched.dataset.ids) if matched else None
-        pairs = weighted_scoring.scored_pairs_of(system, list(weights), known, by_grades=self.grades)
+        pairs = scored_pairs_of(system, list(weights), known, by_grades=self.grades)
         if not pairs.rows:
             raise SetupError(
                 f"{system.name} has no item with a judgment on each of {', '.join(weights)}.",
@@ -92,7 +98,7 @@ class Weighing:
             )
         gold = matched.dataset if matched else None
         with weight_errors():
-            made = weighted_scoring.weigh(pairs, weights, self.threshold(rubric), gold, system, items=items)
+            made = weigh(pairs, weights, self.threshold(rubric), gold, system, items=items)
         fit_in_words = given.unknown if given else ""
         if given is not None and given.kept is not None:
             fitted_on = given.kept.fitted_on
@@ -115,11 +121,9 @@ def weight_errors() -> Iterator[None]:
         raise SetupError(str(error), hint) from error
 
 
-def fit_weights_to(
-    gold: Dataset, pairs: weighted_scoring.ScoredPairs, criteria: Sequence[str]
-) -> tuple[WeightFit, KeptFit]:
+def fit_weights_to(gold: Dataset, pairs: ScoredPairs, criteria: Sequence[str]) -> tuple[WeightFit, KeptFit]:
     """Weights and a tie threshold, fitted to human overall labels, and the fit as it is kept. SetupError."""
-    human = weighted_scoring.human_winners(gold)
+    human = human_winners(gold)
     fit = fit_weights(pairs.rows, human, gold.groups, criteria)
     return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
 

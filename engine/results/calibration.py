@@ -8,11 +8,21 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import astuple
 
-from engine.core import judgments
 from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.formatting import without_middle, words
 from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Preference, digest
+from engine.core.judgments import (
+    LENGTHS,
+    CriterionCalibration,
+    Feature,
+    FeatureKind,
+    FittedOn,
+    JudgedItem,
+    Overlap,
+    Share,
+    parts_in_words,
+)
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Estimate
 from engine.data.file_kinds import expecting
@@ -116,10 +126,10 @@ class Calibration:
     judge: JudgeIdentity
     dataset: str
     dataset_hash: str
-    criteria: Mapping[str, judgments.CriterionCalibration]
+    criteria: Mapping[str, CriterionCalibration]
     measured: Mapping[str, Any]
     alike: bool = False
-    fitted_on: judgments.FittedOn | None = None
+    fitted_on: FittedOn | None = None
     accuracies: Mapping[str, Estimate] | None = None
     of_recipe: bool = field(default=False, compare=False)
 
@@ -133,7 +143,7 @@ class Calibration:
         """Whether what took part in its fit is decided by a fit without it, on each criterion."""
         return all(fitted.folds for fitted in self.criteria.values())
 
-    def overlap_in_words(self, overlap: judgments.Overlap) -> str:
+    def overlap_in_words(self, overlap: Overlap) -> str:
         """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
         said = [overlap.in_words("the calibration")]
         if overlap.items and self.leaves_out:
@@ -145,7 +155,7 @@ class Calibration:
         return " ".join(filter(None, said))
 
     @property
-    def parts(self) -> tuple[judgments.Feature, ...]:
+    def parts(self) -> tuple[Feature, ...]:
         """What it looks at next to the mean of an item's raw predictions, on any criterion."""
         decide = (each for fitted in self.criteria.values() for each in (fitted, *fitted.folds))
         return tuple(dict.fromkeys(part for fitted in decide for part in fitted.parts))
@@ -154,7 +164,7 @@ class Calibration:
     def looks_at(self) -> str:
         """What it looks at, in a sentence; empty where that is the mean of all raw predictions alone."""
         own = (part for fitted in self.criteria.values() for part in fitted.parts)
-        used = judgments.parts_in_words(tuple(dict.fromkeys(own)))
+        used = parts_in_words(tuple(dict.fromkeys(own)))
         return f"Besides the mean raw prediction, its features are {used}." if used else ""
 
     @property
@@ -172,12 +182,12 @@ class Calibration:
         known = {name: fitted for name, fitted in alone.items() if fitted is not None}
         return replace(self, judge=judge, criteria=known, measured={}, accuracies=None)
 
-    def check_lengths(self, judged: Iterable[judgments.JudgedItem], run: str) -> None:
+    def check_lengths(self, judged: Iterable[JudgedItem], run: str) -> None:
         """Raise SetupError where it looks at the lengths of responses and a run does not know them."""
-        if judgments.LENGTHS in self.parts and any(item.lengths is None for item in judged):
+        if LENGTHS in self.parts and any(item.lengths is None for item in judged):
             raise lengths_unknown(run)
 
-    def check_run(self, run: StoredRun, judged: Sequence[judgments.JudgedItem]) -> str:
+    def check_run(self, run: StoredRun, judged: Sequence[JudgedItem]) -> str:
         """All that must be right before it decides what was judged of a run, as in the other checks."""
         self.check_fits(judge_of_run(run.identity))
         self.check_lengths(judged, run.title)
@@ -192,7 +202,7 @@ class Calibration:
         lacking = [
             part
             for part in self.parts
-            if part.kind is judgments.FeatureKind.RAW_PREDICTIONS and not any(map(of_part(part), read_by))
+            if part.kind is FeatureKind.RAW_PREDICTIONS and not any(map(of_part(part), read_by))
         ]
         if not lacking:
             return ""
@@ -226,7 +236,7 @@ class Calibration:
         if self.criteria and judge.asked and not shared:
             raise self._made_for("the criteria", ", ".join(self.criteria), ", ".join(judge.asked))
         for part in self.parts if judge.asked else ():
-            if part.kind is judgments.FeatureKind.CRITERION and part.criterion not in judge.asked:
+            if part.kind is FeatureKind.CRITERION and part.criterion not in judge.asked:
                 raise SetupError(
                     f"{self._called} also uses {part.in_words}, which this judge is not asked.",
                     Hint("Also judge that criterion. ", *self._other.parts),
@@ -259,7 +269,7 @@ class Calibration:
         return values
 
 
-def _done_by(fitted: judgments.CriterionCalibration) -> list[Any]:
+def _done_by(fitted: CriterionCalibration) -> list[Any]:
     first = fitted.first_order
     numbers = [fitted.scale, *fitted.biases, *plain(_factors(fitted)), *(_done_by(first) if first else ())]
     folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
@@ -308,13 +318,13 @@ _OfLabels = Annotated[
 ]
 
 
-class _Factor(judgments.Feature, kw_only=True, frozen=True, omit_defaults=True):
+class _Factor(Feature, kw_only=True, frozen=True, omit_defaults=True):
     factor: float
     mean: _OfLabels | msgspec.UnsetType = msgspec.UNSET
 
     @property
-    def feature(self) -> judgments.Feature:
-        return judgments.Feature(self.kind, self.judge, self.method, self.order, self.criterion)
+    def feature(self) -> Feature:
+        return Feature(self.kind, self.judge, self.method, self.order, self.criterion)
 
 
 class _Fitted(msgspec.Struct, kw_only=True):
@@ -334,8 +344,8 @@ class _Fitted(msgspec.Struct, kw_only=True):
 
 
 class _Accuracy(msgspec.Struct):
-    share: judgments.Share
-    interval: tuple[judgments.Share, judgments.Share] | None
+    share: Share
+    interval: tuple[Share, Share] | None
 
 
 class _Version(msgspec.Struct, kw_only=True):
@@ -348,7 +358,7 @@ class _File(_Version, kw_only=True):
     alike: bool = msgspec.field(name="a_and_b_alike", default=False)
     criteria: Mapping[str, _Fitted]
     measured: Mapping[str, Any]
-    took_part: judgments.FittedOn | msgspec.UnsetType = msgspec.UNSET
+    took_part: FittedOn | msgspec.UnsetType = msgspec.UNSET
     mean_accuracy: Mapping[str, _Accuracy] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -379,7 +389,7 @@ def _file_of(made: Calibration) -> _File:
 
 
 def _written(
-    fitted: judgments.CriterionCalibration,
+    fitted: CriterionCalibration,
     items: Sequence[str],
     left_out: tuple[int, ...] | msgspec.UnsetType = msgspec.UNSET,
 ) -> _Fitted:
@@ -400,7 +410,7 @@ def _written(
     )
 
 
-def _factors(fitted: judgments.CriterionCalibration) -> tuple[_Factor, ...]:
+def _factors(fitted: CriterionCalibration) -> tuple[_Factor, ...]:
     return tuple(
         _Factor(*astuple(part), factor=factor, mean=fitted.part_means.get(part, msgspec.UNSET))
         for part, factor in fitted.parts.items()
@@ -438,7 +448,7 @@ def calibration_of(values: Any) -> Calibration:
     )
 
 
-def _read(fitted: _Fitted, items: Sequence[str] = ()) -> judgments.CriterionCalibration:
+def _read(fitted: _Fitted, items: Sequence[str] = ()) -> CriterionCalibration:
     """With its folds, each of which omits some of `items`, and no two the same one."""
     folds, fold_of = fitted.folds or (), dict[str, int]()
     for place, fold in enumerate(folds):
@@ -453,7 +463,7 @@ def _read(fitted: _Fitted, items: Sequence[str] = ()) -> judgments.CriterionCali
     if len({part.feature for part in parts}) < len(parts):
         raise ValueError("a part is there twice")
     a, b, both_good, both_bad = (fitted.biases[label] for label in PREFERENCES)
-    return judgments.CriterionCalibration(
+    return CriterionCalibration(
         scale=fitted.scale,
         biases=(a, b, both_good, both_bad),
         strength=fitted.strength,
