@@ -20,6 +20,7 @@ from gui.widgets.foreign_text import READABLE, plain_label
 from gui.widgets.label_mark import LABEL_WORDS, ShareBar, paint_label
 from gui.widgets.labels import (
     STRETCH,
+    BigLabel,
     as_column,
     as_row,
     empty,
@@ -121,7 +122,7 @@ class SummaryPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._has_labels = False  # the whole dataset
-        self._items, self._labelled = label("", "figure", wrap=False), hint("", wrap=False)
+        self._items, self._labelled = BigLabel(1.3), hint("", wrap=False)
         self._cells = _Cells()
         self._legend = LabelLegend()
         self._lengths = hint("")

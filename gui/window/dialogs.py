@@ -118,7 +118,7 @@ class AboutDialog(QtWidgets.QDialog):
         super().__init__(parent)
         self.setWindowTitle("About Tiebreak")
         layout = labels.in_column(
-            labels.title(f"Tiebreak {VERSION}"),
+            labels.BigLabel(1.45, f"Tiebreak {VERSION}"),
             labels.label(
                 "Judges pairs of LLM responses with a local GGUF model, and shows how far its judgments can"
                 " be trusted. No part of it uses the network: no telemetry, no update check, no download."

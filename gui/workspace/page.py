@@ -13,7 +13,7 @@ from gui.widgets.action_table import of_page
 from gui.widgets.actions import add_key, controls
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import OneLine, set_tip
-from gui.widgets.labels import STRETCH, in_column, in_row, name, title
+from gui.widgets.labels import STRETCH, BigLabel, in_column, in_row, name, polish_again
 from gui.widgets.views import RowsView
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
@@ -66,7 +66,7 @@ class Page(QtWidgets.QWidget):
         self.setAccessibleName(f"{self.NAME} page")
         self._looks_old = True  # until it is shown
         self.context: QtWidgets.QLabel = OneLine()
-        self.header = in_row(title(self.NAME), self.context, STRETCH, spacing=10)
+        self.header = in_row(BigLabel(1.45, self.NAME), self.context, STRETCH, spacing=10)
         self.body = in_column(spacing=10)
         in_column(self.header, (self.body, STRETCH), on=self, margins=(16, 8, 16, 10), spacing=10)
 
@@ -99,6 +99,10 @@ class Page(QtWidgets.QWidget):
     def restyle(self) -> None:
         for view in self.findChildren(RowsView):
             view.fit_rows()
+        for big in self.findChildren(BigLabel):
+            big.fit()
+        for marked in (*self.findChildren(QtWidgets.QCheckBox), *self.findChildren(QtWidgets.QListWidget)):
+            polish_again(marked)  # so that its mark is as high as its text
         self.restyled.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
