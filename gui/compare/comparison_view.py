@@ -311,7 +311,6 @@ class ComparisonView(QtWidgets.QTabWidget):
         for view in (self.slices.view, self.slices.below_view):  # no name widens them more than a value
             widest = view.fontMetrics().horizontalAdvance(_WIDEST_VALUE) + _BESIDE
             view.horizontalHeader().setMaximumSectionSize(widest)
-        self.differences.restyle()
 
     def _measure_slices(self) -> None:
         if self._compared is not None:

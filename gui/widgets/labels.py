@@ -219,14 +219,14 @@ def label(text: str, role: str = "", wrap: bool = True) -> QLabel:
 
 
 class BigLabel(QLabel):
-    """So many times as large as other text, and bold; `fit` when the size of the text is another."""
+    """So many times as large as other text, and bold."""
 
     def __init__(self, times: float, text: str = "") -> None:
         super().__init__(text, textFormat=Qt.TextFormat.PlainText)
         self._times = times
-        self.fit()
+        self.restyle()
 
-    def fit(self) -> None:
+    def restyle(self) -> None:
         font = QFont()
         font.setPointSizeF(font.pointSizeF() * self._times)
         font.setWeight(QFont.Weight.DemiBold)
@@ -239,6 +239,13 @@ def heading(text: str) -> QLabel:
 
 def hint(text: str, wrap: bool = True) -> QLabel:
     return label(text, "hint", wrap)
+
+
+def silent(role: str, wrap: bool = True) -> QLabel:
+    """A label that is hidden until `show_text` gives it something to say."""
+    made = label("", role, wrap)
+    made.hide()
+    return made
 
 
 def show_text(shown: QLabel, text: str) -> None:

@@ -42,20 +42,19 @@ class PageSplitter(QtWidgets.QSplitter):
         self.seen = True
 
 
-def two_parts(direction: Qt.Orientation, first: QtWidgets.QWidget, second: QtWidgets.QWidget) -> PageSplitter:
+def two_parts(
+    direction: Qt.Orientation, *parts: QtWidgets.QWidget, stretches: Sequence[int] = (1, 1)
+) -> PageSplitter:
     made = PageSplitter(direction)
-    made.addWidget(first)
-    made.addWidget(second)
-    made.setStretchFactor(0, 1)
-    made.setStretchFactor(1, 1)
+    for place, part in enumerate(parts):
+        made.addWidget(part)
+        made.setStretchFactor(place, stretches[place])
     made.setHandleWidth(8)
     return made
 
 
 class Page(QtWidgets.QWidget):
     """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
-
-    restyled = Signal()
 
     NAME: ClassVar[PageName]
 
@@ -65,6 +64,7 @@ class Page(QtWidgets.QWidget):
         self.setObjectName(f"page-{self.NAME.lower()}")
         self.setAccessibleName(f"{self.NAME} page")
         self._looks_old = True  # until it is shown
+        self._splitters: dict[str, PageSplitter] = {}
         self.context: QtWidgets.QLabel = OneLine()
         self.header = in_row(BigLabel(1.45, self.NAME), self.context, STRETCH, spacing=10)
         self.body = in_column(spacing=10)
@@ -83,12 +83,17 @@ class Page(QtWidgets.QWidget):
             for key in of_page(self.NAME, action).sequences:
                 add_key(self, key, do, inside=True)
 
-    def keep_splitter(self, key: str, splitter: PageSplitter) -> None:
-        if splitter.seen:
-            self.workspace.state.set_layout(key, splitter.saveState())
+    def remember(self, key: str, splitter: PageSplitter) -> PageSplitter:
+        """Let its parts be as large as last time, now and whenever the window opens again."""
+        splitter.restoreState(self.workspace.state.layout(key))
+        self._splitters[key] = splitter
+        return splitter
 
     def keep_layout(self) -> None:
-        """Remember splitters and columns; called before the window closes. Nothing by default."""
+        """Remember splitters, and columns, before the window closes."""
+        for key, splitter in self._splitters.items():
+            if splitter.seen:
+                self.workspace.state.set_layout(key, splitter.saveState())
 
     def follow_look(self) -> None:
         """Colours or text size have changed: a page that nobody sees follows when it is shown."""
@@ -97,13 +102,14 @@ class Page(QtWidgets.QWidget):
             self.restyle()
 
     def restyle(self) -> None:
+        """Let each part that has a `restyle` of its own follow, too."""
         for view in self.findChildren(RowsView):
             view.fit_rows()
-        for big in self.findChildren(BigLabel):
-            big.fit()
         for marked in (*self.findChildren(QtWidgets.QCheckBox), *self.findChildren(QtWidgets.QListWidget)):
             polish_again(marked)  # so that its mark is as high as its text
-        self.restyled.emit()
+        for part in self.findChildren(QtWidgets.QWidget):
+            if hasattr(part, "restyle"):
+                part.restyle()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
