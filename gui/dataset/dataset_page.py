@@ -182,8 +182,7 @@ class DatasetPage(Page):
 
     def ask_file(self, take: Callable[[Path], object]) -> None:
         """Ask for a file, on whatever page, and let `take` have it."""
-        recent = self.workspace.state.recent("datasets")
-        folder = recent[0].parent if recent else None
+        folder = self.workspace.state.recent_folder("datasets")
         let_choose(self.window(), "Open dataset", folder, DATASETS, take)
 
     def make_pairs(self) -> None:

@@ -280,9 +280,6 @@ class ResultsPage(Page):
         if self.workspace.judging is not None:
             self.workspace.open_run(self.workspace.judging.run_id)
 
-    def _follow_choice(self) -> None:
-        self._measure_soon(0)
-
     def _measure_soon(self, milliseconds: int) -> None:
         # At once or when the changes end; a hidden page, which nobody reads, waits until it is entered.
         self._stale = True
@@ -399,7 +396,7 @@ class ResultsPage(Page):
         space.judging_changed.connect(self._follow_judging)
         space.reviewed.connect(self._follow_overrides)
         for signal in (space.gold_changed, self.slices.choice.changed, self.whose.changed):
-            signal.connect(self._follow_choice)
+            signal.connect(partial(self._measure_soon, 0))
         self.slices.listed.connect(space.list_in_review)
         self.scores.sheet.listed.connect(self._list_behind)
         self._later.timeout.connect(self._measure_if_stale)

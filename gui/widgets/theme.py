@@ -173,7 +173,7 @@ def set_font(app: QApplication, points: float) -> None:
     down = Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles
     app.setAttribute(down)
     for of in (None, *_OWN_FONTS):
-        app.setFont(font, of)
+        app.setFont(font, of)  # type: ignore[arg-type]  # the stub asks for bytes, which are refused
     app.sendPostedEvents(None, QEvent.Type.ApplicationFontChange)
     app.setAttribute(down, False)
 

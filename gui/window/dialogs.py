@@ -142,10 +142,7 @@ def _grid_area(accessible: str, gap: int) -> tuple[QtWidgets.QScrollArea, QtWidg
     grid = QtWidgets.QGridLayout(content)
     grid.setColumnStretch(1, 1)
     grid.setHorizontalSpacing(gap)
-    area = QtWidgets.QScrollArea(widgetResizable=True)
-    area.setWidget(content)
-    area.setAccessibleName(accessible)
-    return area, grid
+    return labels.scrolling(content, accessible), grid
 
 
 class KeysDialog(QtWidgets.QDialog):
