@@ -81,7 +81,7 @@ class SystemList(QtWidgets.QWidget):
         self._remove = labels.button("Re&move", self.remove_current, remove, "The file itself stays.")
         buttons = labels.in_row((self.add_button, labels.STRETCH), self._remove)
         labels.in_column((self.view, labels.STRETCH), self._gone, buttons, on=self)
-        self.fit()
+        self.restyle()
         self._follow_current()
 
     # What is chosen
@@ -173,7 +173,7 @@ class SystemList(QtWidgets.QWidget):
 
     # Making
 
-    def fit(self) -> None:
+    def restyle(self) -> None:
         width, height = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
         self.view.setMinimumSize(width * _LETTERS_SHOWN, height * _LINES_SHOWN)
 

@@ -21,7 +21,7 @@ from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import plain_label
 from gui.widgets.notice import Notice
 from gui.workspace.open_run import run_mark
-from gui.workspace.page import Page, PageSplitter
+from gui.workspace.page import Page, two_parts
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskDialog, TaskPanel, tell_written
 from gui.workspace.threads import ThreadName
@@ -113,7 +113,6 @@ class JuryDialog(TaskDialog):
 
 
 _TABLES = (".tsv", ".csv", ".json", ".jsonl", ".parquet")
-_KEPT = "compare"  # the name of the remembered layout
 _WHAT = (
     "Runs and submission files side by side, scored against the same human labels: accuracy and ROUGE-L"
     " with ranks, Borda counts, pairwise significance, and the items on which they differ."
@@ -151,14 +150,6 @@ class ComparePage(Page):
     def entered(self) -> None:
         self.workspace.refresh_runs()
         self.choosing.look_for_files()
-
-    def keep_layout(self) -> None:
-        self.keep_splitter(_KEPT, self._splitter)
-
-    def restyle(self) -> None:
-        super().restyle()
-        self.choosing.systems.fit()
-        self.view.restyle()
 
     def compare(self) -> None:
         gold = self.choosing.gold
@@ -216,12 +207,8 @@ class ComparePage(Page):
         self.doubts.hide()
         above = (self.notice, self._comparing.line, self.stale, self.doubts)
         right = labels.as_column(*above, (self.stack, labels.STRETCH))
-        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(self.choosing)
-        self._splitter.addWidget(right)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.restoreState(self.workspace.state.layout(_KEPT))
-        self.body.addWidget(self._splitter, 1)
+        parts = two_parts(Qt.Orientation.Horizontal, self.choosing, right, stretches=(0, 1))
+        self.body.addWidget(self.remember("compare", parts), 1)
 
     def _empty(self) -> QtWidgets.QWidget:
         wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"

@@ -209,7 +209,7 @@ class DifferenceList(QtWidgets.QWidget):
             self.opened.emit(difference.key, self.table.system_at(index.column()))
 
 
-_WIDEST_SYSTEM = 40  # characters of a column
+_WIDEST_SYSTEM = 40  # characters of a column: a long path would push all else out of sight
 _WIDEST_VALUE = "100.0 (100.0 to 100.0)"  # of nearly all slices; others are whole in a tip
 _BESIDE = 12  # pixels
 _SLICES = SliceWords(
@@ -249,7 +249,9 @@ class ComparisonView(QtWidgets.QTabWidget):
         title, table = OneLine(role="heading"), TableModel(self)
         self.slices = SlicesPanel(workspace, _SLICES, title=title, head=title, table=table, framed=_part)
         self.in_short, self.systems, self.notes = plain_label(), labels.hint(""), plain_label(role="warning")
-        self._views = [measure_view(self._tables[key], called) for key, called in _MEASURES.items()]
+        self._views = [
+            measure_view(self._tables[key], called, _WIDEST_SYSTEM) for key, called in _MEASURES.items()
+        ]
         self.agreement_view = table_view(self.agreement, "Agreement of each two systems")
         self.agreement_view.activated.connect(self._list_pair)
         self.differences.listed.connect(self.listed)
@@ -304,14 +306,12 @@ class ComparisonView(QtWidgets.QTabWidget):
             self.systems.setText(visible("\n".join(said[1:])))
 
     def restyle(self) -> None:
-        for view in (*self._views, self.agreement_view):
-            # The long path of one file would push all else out of sight.
-            letter = view.fontMetrics().averageCharWidth()
-            view.horizontalHeader().setMaximumSectionSize(letter * _WIDEST_SYSTEM)
+        letter = self.agreement_view.fontMetrics().averageCharWidth()
+        self.agreement_view.horizontalHeader().setMaximumSectionSize(letter * _WIDEST_SYSTEM)
         for view in (self.slices.view, self.slices.below_view):  # no name widens them more than a value
             widest = view.fontMetrics().horizontalAdvance(_WIDEST_VALUE) + _BESIDE
             view.horizontalHeader().setMaximumSectionSize(widest)
-        self.differences.restyle()
+            view.fit_rows()
 
     def _measure_slices(self) -> None:
         if self._compared is not None:

@@ -61,9 +61,7 @@ class RankChoice(QWidget):
         self.by = narrow_box("Labels to rank by", letters=28)
         self.criterion = narrow_box("Criterion to rank by", letters=16)
         self.whose = SourceBox()
-        row = FlowLayout(self)
-        for part in (self.by, self.criterion, self.whose, beside):
-            row.addWidget(part)
+        FlowLayout(self.by, self.criterion, self.whose, beside, on=self)
         self.by.currentIndexChanged.connect(self._offer_criteria)
         self.criterion.currentIndexChanged.connect(self._tell)
         self.criterion.activated.connect(self._keep_criterion)
@@ -237,10 +235,6 @@ class RankingPage(Page):
         now, last = self.choice.request, self._request
         self._stale = self._stale or (now is not None and last is not None and now.weights != last.weights)
         self._rank_if_stale()
-
-    def restyle(self) -> None:
-        super().restyle()
-        self.picture.restyle()
 
     def rank_anew(self) -> None:
         """Rank what is chosen, once more where it was; of a run under way all that is judged by now."""

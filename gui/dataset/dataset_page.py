@@ -1,6 +1,7 @@
 """The page of the dataset: open one, see what it holds, read its items."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -37,7 +38,7 @@ from gui.widgets.labels import (
 from gui.widgets.notice import Notice
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.file_jobs import Loading
-from gui.workspace.page import Page, PageSplitter
+from gui.workspace.page import Page, two_parts
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -62,20 +63,18 @@ NEW_FROM_OUTPUTS = (
 class Welcome(QScrollArea):
     """What the page says while no dataset is open."""
 
-    open_wanted = Signal()
-    demo_wanted = Signal()
-    outputs_wanted = Signal()
-
-    def __init__(self) -> None:
+    def __init__(self, *does: Callable[[], object]) -> None:
+        """`does`: what its buttons do: ask for a file, make pairs of outputs, show the demo."""
+        ask, pair, demo = does
         super().__init__()
         self.setWidgetResizable(True)
         self.open_button = choose = main_button("Open…")
         name(choose, "Open a dataset", "Choose a file on this computer")
-        choose.clicked.connect(self.open_wanted)
+        choose.clicked.connect(ask)
         of_demo = "240 short labelled items that come with Tiebreak"
-        demo = button("Open the demo dataset", self.demo_wanted.emit, what=of_demo)
-        outputs = button("New from outputs…", self.outputs_wanted.emit, "New from outputs", NEW_FROM_OUTPUTS)
-        buttons = as_row(choose, demo, outputs, STRETCH, margins=(0, 4, 0, 4))
+        shown = button("Open the demo dataset", demo, what=of_demo)
+        outputs = button("New from outputs…", pair, "New from outputs", NEW_FROM_OUTPUTS)
+        buttons = as_row(choose, shown, outputs, STRETCH, margins=(0, 4, 0, 4))
         self._heading = heading("")
         self.show_reading(None)
         frame = panel(
@@ -100,7 +99,6 @@ class Welcome(QScrollArea):
 
 
 _CHOOSE = "Choose the columns of the instruction and the two responses."
-_SPLITTER = "dataset/splitter"
 
 
 class DatasetPage(Page):
@@ -113,7 +111,8 @@ class DatasetPage(Page):
         self.items = ItemList(workspace)
         self.preview = ItemPreview()
         self.summary = SummaryPanel()
-        self.welcome = Welcome()
+        show_demo = partial(workspace.open_dataset, demo_dataset())
+        self.welcome = Welcome(self.choose_file, self.make_pairs, show_demo)
         self.busy = BusyLine()
         self.notice = Notice()
         self.asker = ColumnAsker(workspace, self)
@@ -128,13 +127,8 @@ class DatasetPage(Page):
         self._connect()
         self._show_dataset()
 
-    def restyle(self) -> None:
-        super().restyle()
-        self.items.restyle()
-        self.preview.restyle()
-
     def keep_layout(self) -> None:
-        self.keep_splitter(_SPLITTER, self._splitter)
+        super().keep_layout()
         self.items.keep_layout()
 
     # Making
@@ -151,13 +145,8 @@ class DatasetPage(Page):
         self.header.addWidget(self.judge_button)
 
     def _build_body(self) -> None:
-        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(self.items)
-        self._splitter.addWidget(self.preview)
-        self._splitter.setStretchFactor(0, 3)
-        self._splitter.setStretchFactor(1, 2)
-        self._splitter.setHandleWidth(10)
-        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
+        parts = two_parts(Qt.Orientation.Horizontal, self.items, self.preview, stretches=(3, 2))
+        self._splitter = self.remember("dataset/splitter", parts)
         opened = as_column(self.summary, (self._splitter, STRETCH), spacing=10)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
@@ -177,9 +166,6 @@ class DatasetPage(Page):
         self._other.clicked.connect(self.choose_file)
         self._choose_columns.clicked.connect(self._ask_again)
         self.notice.closed.connect(self._end_failure)
-        self.welcome.open_wanted.connect(self.choose_file)
-        self.welcome.outputs_wanted.connect(self.make_pairs)
-        self.welcome.demo_wanted.connect(lambda: space.open_dataset(demo_dataset()))
         self.judge_button.clicked.connect(self._judge_listed)
         self.items.listed.connect(self._follow_list)
         self.items.selected.add_key_to(self)
@@ -196,8 +182,7 @@ class DatasetPage(Page):
 
     def ask_file(self, take: Callable[[Path], object]) -> None:
         """Ask for a file, on whatever page, and let `take` have it."""
-        recent = self.workspace.state.recent("datasets")
-        folder = recent[0].parent if recent else None
+        folder = self.workspace.state.recent_folder("datasets")
         let_choose(self.window(), "Open dataset", folder, DATASETS, take)
 
     def make_pairs(self) -> None:

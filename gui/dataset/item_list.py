@@ -427,9 +427,7 @@ class ItemList(QWidget):
         self.chooser.sort_wanted.connect(self._sort)
         self.chooser.shown_changed.connect(self._pause.start)
         self.slices.changed.connect(self._ask)
-        self._copying = TaskPanel(
-            workspace.threads, ThreadName.FILES, self, QGuiApplication.clipboard().setText
-        )
+        self._copying = TaskPanel(workspace.threads, ThreadName.FILES, self, self._take_copy)
         self.selected.copy_wanted.connect(self._copy_rows)
         self.restyle()
 

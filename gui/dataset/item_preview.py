@@ -3,13 +3,12 @@
 All texts are shown as they are, never as HTML. Of a very long one the beginning is shown, more on demand.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from PySide6 import QtGui
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
@@ -17,9 +16,10 @@ from engine.core.items import PREFERENCES, HumanLabel, Item, labels_beside
 from gui.dataset.dataset_jobs import Counted
 from gui.widgets.fields import Fold
 from gui.widgets.foreign_text import READABLE, plain_label
-from gui.widgets.label_mark import LABEL_WORDS, ShareBar, paint_label
+from gui.widgets.label_mark import LABEL_WORDS, LabelSquare, ShareBar
 from gui.widgets.labels import (
     STRETCH,
+    BigLabel,
     as_column,
     as_row,
     empty,
@@ -48,36 +48,15 @@ class LabelLegend(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._row = in_row(on=self, spacing=6)
         self.show_labels(PREFERENCES)
 
     def show_labels(self, labels: Sequence[HumanLabel]) -> None:
-        self._entries = [(label, LABEL_WORDS[label]) for label in labels]
-        self.setAccessibleName("Colours of the labels: " + ", ".join(text for _label, text in self._entries))
-        self.updateGeometry()
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        width = sum(
-            metrics.horizontalAdvance(text) + 2.5 * metrics.ascent() for _label, text in self._entries
-        )
-        return QSize(math.ceil(width), metrics.height())
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
-
-    def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
-        painter = QtGui.QPainter(self)
-        used, metrics = colours(self.palette()), self.fontMetrics()
-        side = float(metrics.ascent())
-        left = 0.0
-        for preference, text in self._entries:
-            paint_label(painter, QRectF(left, 1, side, side), preference, self.palette())
-            painter.setPen(QtGui.QColor(used.muted))
-            painter.drawText(int(left + side + metrics.ascent() * 0.4), metrics.ascent(), text)
-            left += metrics.horizontalAdvance(text) + 2.5 * metrics.ascent()
-        painter.end()
+        empty(self._row)
+        for each in labels:
+            self._row.addWidget(LabelSquare(each))
+            self._row.addWidget(hint(LABEL_WORDS[each], wrap=False))
+        self.setAccessibleName("Colours of the labels: " + ", ".join(LABEL_WORDS[each] for each in labels))
 
 
 class _Cells(QWidget):
@@ -121,7 +100,7 @@ class SummaryPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._has_labels = False  # the whole dataset
-        self._items, self._labelled = label("", "figure", wrap=False), hint("", wrap=False)
+        self._items, self._labelled = BigLabel(1.3), hint("", wrap=False)
         self._cells = _Cells()
         self._legend = LabelLegend()
         self._lengths = hint("")

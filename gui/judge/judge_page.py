@@ -29,7 +29,7 @@ from gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 from gui.widgets.help_dialog import FirstSteps
 from gui.widgets.notice import question
 from gui.workspace.file_jobs import Loading
-from gui.workspace.page import Page, PageSplitter
+from gui.workspace.page import Page, two_parts
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskDialog, TaskPanel
 from gui.workspace.threads import ThreadName
@@ -143,7 +143,6 @@ class TuneDialog(TaskDialog):
             self.accept()
 
 
-_SPLITTER = "judge/splitter"
 _STEPS_CLOSED = "judge/first_steps_closed"
 _AGAIN = "Judge the items again in a new run"
 
@@ -169,14 +168,11 @@ class JudgePage(Page):
         right = labels.column(self.first_steps, self.plan_panel, self.run_panel)
         self._right = cast(QVBoxLayout, right.layout())
         self._right.setStretchFactor(self.run_panel, 100)
-        self._splitter = PageSplitter(Qt.Orientation.Horizontal)
-        for place, (part, called) in enumerate(((left, "What to judge, and how"), (right, "Plan and run"))):
-            self._splitter.addWidget(labels.scrolling(part, called))
-            self._splitter.setStretchFactor(place, 1)
-        self._splitter.setSizes([530, 602])
-        self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
+        areas = labels.scrolling(left, "What to judge, and how"), labels.scrolling(right, "Plan and run")
+        splitter = two_parts(Qt.Orientation.Horizontal, *areas)
+        splitter.setSizes([530, 602])
         self.body.addWidget(self.banner)
-        self.body.addWidget(self._splitter, 1)
+        self.body.addWidget(self.remember("judge/splitter", splitter), 1)
         threads, failures, tell = workspace.threads, workspace.failures, self.audit_described.emit
         self._recipes = TaskPanel(threads, ThreadName.STORE, self, self._use_settings, failed=failures)
         self._auditing = TaskPanel(threads, ThreadName.FILES, self, tell, failed=failures)
@@ -196,9 +192,6 @@ class JudgePage(Page):
             self._awake = True
             self.picker.scan()
         self._change()
-
-    def keep_layout(self) -> None:
-        self.keep_splitter(_SPLITTER, self._splitter)
 
     def choose_model(self, path: Path) -> None:
         self._awake = True
@@ -279,8 +272,6 @@ class JudgePage(Page):
         self.plan_panel.shorten_wanted.connect(lambda: fields["shorten"].setChecked(True))
         self.picker.measured.connect(self.plan_panel.time_anew)
         self.run_panel = RunPanel(self.control)
-        for follow in (self.picker.refit, self.run_panel.restyle):
-            self.restyled.connect(follow)
         self.run_panel.page_wanted.connect(self._show_run)
         self.run_panel.item_wanted.connect(self._want_item)
 

@@ -65,8 +65,7 @@ class PreviewPanel(QWidget):
         self.view = PromptView()
         self.pane = self.view.pane
         self.said = labels.hint("")
-        self.note = labels.label("", "warning")
-        self.note.hide()
+        self.note = labels.silent("warning")
         above = labels.in_row((self.kind, labels.STRETCH), self.order, self.item)
         sample = "Of a sample item: no dataset is open"
         self._where = sample if self._dataset is None else f"Of {short_name(self._dataset.name)}"

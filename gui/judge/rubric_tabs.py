@@ -114,21 +114,18 @@ class CriteriaTab(QWidget):
         self._form = labels.column(fields)
         area = labels.DownScroll(self._form)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        parts = two_parts(Qt.Orientation.Vertical, above, area)
-        parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
+        # What takes room below takes it of the end of the fields.
+        parts = two_parts(Qt.Orientation.Vertical, above, area, stretches=(0, 1))
         parts.keeps_first = True
         list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
         parts.setSizes([list_height, self._form.sizeHint().height()])
         labels.in_column(parts, on=self, margins=(8, 8, 8, 8))
-        self.restyle()
+        letter = self.view.fontMetrics().averageCharWidth()
+        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
         self.view.selectionModel().currentRowChanged.connect(self._choose)
         draft.changed.connect(self._show)
         draft.place_changed.connect(self._show_place)
         self._show()
-
-    def restyle(self) -> None:
-        letter = self.view.fontMetrics().averageCharWidth()
-        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
 
     def go_to(self, at: FieldPlace) -> None:
         if at.place >= 0:

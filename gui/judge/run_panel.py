@@ -237,8 +237,7 @@ class RunPanel(QWidget):
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
         self._heading = OneLine(role="heading")  # it names a file
-        self._note, self._computing, self._clear = labels.hint(""), labels.hint(""), labels.label("")
-        self._clear.hide()
+        self._note, self._computing, self._clear = labels.hint(""), labels.hint(""), labels.silent("")
         self._awake = labels.hint("The computer stays awake until it ends.")
         self._awake.hide()
         self.group = GroupPanel()

@@ -374,7 +374,7 @@ class CriteriaBoxes(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.boxes: dict[str, QCheckBox] = {}
-        self._flow, self._help = FlowLayout(self, gap=8), HelpMark(Topic.RUBRIC)
+        self._flow, self._help = FlowLayout(on=self, gap=8), HelpMark(Topic.RUBRIC)
 
     @property
     def chosen(self) -> tuple[str, ...]:

@@ -250,7 +250,7 @@ class ModelPicker(QWidget):
         header = self.view.horizontalHeader()
         order, sorted_by = self._order, header.sortIndicatorChanged
         for signal in (order.rowsInserted, order.rowsRemoved, order.modelReset, order.dataChanged, sorted_by):
-            signal.connect(self.refit)
+            signal.connect(self.restyle)
         self.view.selectionModel().selectionChanged.connect(self._choose_row)
         self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.view.customContextMenuRequested.connect(self._open_menu)
@@ -260,7 +260,7 @@ class ModelPicker(QWidget):
         self.unusable = model_table.UnusableModels()
         below = (self._about, self._busy, self.doing.line, self.unusable, self._buttons())
         in_column(self._heading(), self.view, *below, on=self)
-        self.refit()
+        self.restyle()
 
     @property
     def candidate(self) -> Candidate | None:
@@ -310,7 +310,7 @@ class ModelPicker(QWidget):
             else:
                 self._fitting.start(model_jobs.fits(self.table.candidates, request))
 
-    def refit(self) -> None:
+    def restyle(self) -> None:
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
         bars = header.sizeHint().height() + self.view.horizontalScrollBar().sizeHint().height()
         inside = self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
@@ -334,17 +334,10 @@ class ModelPicker(QWidget):
         return in_row(heading("Model"), STRETCH, self._filter)
 
     def _buttons(self) -> FlowLayout:
-        buttons = FlowLayout()
-        further = "Look for model files in one more folder"
-        for each in (
-            button("Browse…", self._browse, "Choose a model file"),
-            button("Add folder…", self._add_folder, further),
-            button("Rescan", self.scan, "Look for model files again"),
-            self.places.button,
-            self.doing.button,
-        ):
-            buttons.addWidget(each)
-        return buttons
+        browse = button("Browse…", self._browse, "Choose a model file")
+        add = button("Add folder…", self._add_folder, "Look for model files in one more folder")
+        again = button("Rescan", self.scan, "Look for model files again")
+        return FlowLayout(browse, add, again, self.places.button, self.doing.button)
 
     def _browse(self) -> None:
         chosen = ask_source(self, "Choose a model file", self.path.parent, "Models (*.gguf)")
@@ -402,7 +395,7 @@ class ModelPicker(QWidget):
         if not self._busy.isHidden():
             # Only after a search that the user waits for: what comes by itself moves nothing below.
             self._high = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
-            self.refit()
+            self.restyle()
         self._busy.end()
         self.unusable.show_candidates(self.table.candidates)
         self._show_choice()

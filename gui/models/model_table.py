@@ -91,9 +91,6 @@ class ModelTableModel(HeadedModel):
         shown = _SHOWN.get(role)
         return shown(self._shown[index.row()], index.column()) if shown else super().data(index, role)
 
-    def _count_rows(self) -> int:
-        return len(self._shown)
-
 
 def _text(candidate: Candidate, column: int) -> str:
     model = candidate.found.model

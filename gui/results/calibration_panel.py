@@ -180,9 +180,6 @@ class CalibrationPanel(QWidget):
             self._workspace.stay()
             self._fitting.begin(fit_jobs.fit(results, gold, self._wishes()), "Fitting and cross-validating …")
 
-    def restyle(self) -> None:
-        self.learning.picture.restyle()
-
     def _wishes(self) -> dict[str, bool]:
         return {"places_matter": self.places_matter.isChecked(), "lengths": self.lengths.isChecked()}
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 from engine.annotations.effective import Reviews
-from engine.annotations.records import Filters, WantedItems
+from engine.annotations.records import Filters
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.tables import ItemsBehind
 from gui.results import score_jobs
@@ -222,12 +222,8 @@ class ResultsPage(Page):
         self.workspace.refresh_runs()
         self._measure_if_stale()
 
-    def restyle(self) -> None:
-        super().restyle()
-        for part in (self.scores, self.figures, self.calibration, self.trust):
-            part.restyle()
-
     def keep_layout(self) -> None:
+        super().keep_layout()
         self.workspace.state.set_number(_TAB, self.tabs.currentIndex())
 
     def _results(self) -> "RunResults | None":
@@ -283,9 +279,6 @@ class ResultsPage(Page):
     def _open_so_far(self) -> None:
         if self.workspace.judging is not None:
             self.workspace.open_run(self.workspace.judging.run_id)
-
-    def _follow_choice(self) -> None:
-        self._measure_soon(0)
 
     def _measure_soon(self, milliseconds: int) -> None:
         # At once or when the changes end; a hidden page, which nobody reads, waits until it is entered.
@@ -350,11 +343,8 @@ class ResultsPage(Page):
         self.slices.choice.show_dataset(None if run is None else items, gold)
 
     def _list_behind(self, behind: ItemsBehind) -> None:
-        self._list_slice(Filters(ids=behind.ids, criterion=behind.criterion), behind.words)
-
-    def _list_slice(self, filters: Filters, words: str) -> None:
-        if self.workspace.run is not None:
-            self.workspace.show_in_review(WantedItems(self.workspace.run.id, filters, words))
+        filters = Filters(ids=behind.ids, criterion=behind.criterion)
+        self.workspace.list_in_review(filters, behind.words)
 
     # Making
 
@@ -406,8 +396,8 @@ class ResultsPage(Page):
         space.judging_changed.connect(self._follow_judging)
         space.reviewed.connect(self._follow_overrides)
         for signal in (space.gold_changed, self.slices.choice.changed, self.whose.changed):
-            signal.connect(self._follow_choice)
-        self.slices.listed.connect(self._list_slice)
+            signal.connect(partial(self._measure_soon, 0))
+        self.slices.listed.connect(space.list_in_review)
         self.scores.sheet.listed.connect(self._list_behind)
         self._later.timeout.connect(self._measure_if_stale)
         self.measurer.changed.connect(self._show)

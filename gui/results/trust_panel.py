@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QCheckBox, QWidget
 
-from engine.annotations.records import Filters, ListOrder, WantedItems
+from engine.annotations.records import Filters, ListOrder
 from engine.core.errors import EngineError, SetupError
 from gui.results import fit_jobs
 from gui.results.fit_jobs import TRUST_FIGURE, FoundTrust
@@ -71,9 +71,6 @@ class TrustPanel(QWidget):
         run, gold = self._workspace.run, self._workspace.gold
         items = gold or (run.dataset if run is not None else None)
         return (run.results, items) if run and items and not run.results.run.submitted else None
-
-    def restyle(self) -> None:
-        self.picture.restyle()
 
     def follow_run(self) -> None:
         results = self._workspace.run.results if self._workspace.run else None
@@ -146,14 +143,11 @@ class TrustPanel(QWidget):
 
     def _label_at_random(self) -> None:
         labelled = self.found.labelled if self.found is not None else frozenset()
-        self._list(Filters(labelled=labelled), _SAMPLE.format(self._more), ListOrder.RANDOM)
+        said = _SAMPLE.format(self._more)
+        self._workspace.list_in_review(Filters(labelled=labelled), said, ListOrder.RANDOM)
 
     def _list_escalated(self) -> None:
-        self._list(Filters(escalated=True), _ESCALATED)
-
-    def _list(self, filters: Filters, said: str, order: ListOrder | None = None) -> None:
-        if self._workspace.run is not None:
-            self._workspace.show_in_review(WantedItems(self._workspace.run.id, filters, said, order))
+        self._workspace.list_in_review(Filters(escalated=True), _ESCALATED)
 
     def _build(self) -> None:
         self.target, self.risk, self.by = SpinBox(), SpinBox(), narrow_box("Confidence by", 11)
@@ -164,7 +158,6 @@ class TrustPanel(QWidget):
         for value, text in MEASURES.items():
             self.by.addItem(text, value)
         self.jointly, self.again = QCheckBox("One risk for &all criteria"), QCheckBox("I &may look again")
-        fields, buttons = FlowLayout(gap=10), FlowLayout()
         named = {"Target": (self.target, _TARGET), "Risk": (self.risk, _RISK)}
         parts: list[QWidget] = [self.jointly, self.again]
         for place, (name, (each, what)) in enumerate(
@@ -174,7 +167,7 @@ class TrustPanel(QWidget):
             parts.insert(place, labels.as_row(labels.label(name, wrap=False), each, spacing=6))
         for part in parts:
             part.setMinimumHeight(self.by.sizeHint().height())  # of one line
-            fields.addWidget(part)
+        fields = FlowLayout(*parts, gap=10)
         made = [
             labels.button(text, do, text.replace("&", ""), what)
             for text, do, what in (
@@ -190,12 +183,10 @@ class TrustPanel(QWidget):
             )
         ]
         self.find_button, self.forecast_button, self.label_button, self.keep_button, self.list_button = made
-        for button in made:
-            buttons.addWidget(button)
         self.find_button.setProperty("role", "main")
         self.said, self.kept, self.sheet = labels.label(""), labels.hint(""), SheetView()
         self.picture = FramedPicture(self._workspace, TRUST_FIGURE, "Agreement of the labels that may stand")
-        asked = (headed("Trust", Topic.TRUST), labels.hint(_WHAT), fields, labels.hint(_AGAIN), buttons)
-        first = labels.panel(*asked, self._finding.line, self.said, self.kept)
+        asked = (headed("Trust", Topic.TRUST), labels.hint(_WHAT), fields, labels.hint(_AGAIN))
+        first = labels.panel(*asked, FlowLayout(*made), self._finding.line, self.said, self.kept)
         below = (first, self.picture, self.sheet, labels.STRETCH)
         labels.in_column(*below, on=self, margins=(0, 0, 6, 0), spacing=10)

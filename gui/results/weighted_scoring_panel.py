@@ -39,6 +39,7 @@ from gui.widgets.labels import (
     name,
     panel,
     show_text,
+    silent,
 )
 from gui.widgets.notice import problem_of
 from gui.widgets.theme import Colours, colours
@@ -333,10 +334,8 @@ class WeightedScoringPanel(QWidget):
         self.saved = run_weights.SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
         self.saved.apply_wanted.connect(self.apply_saved)
-        buttons = FlowLayout()
         saved = (self.saved.save_button, self.saved.apply_button)
-        for each in (self.equal_button, self.fit_button, *saved):
-            buttons.addWidget(each)
+        buttons = FlowLayout(self.equal_button, self.fit_button, *saved)
         above = (headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source, self._rows, buttons)
         self._controls = panel(*above, self._proposed, STRETCH)
         return self._controls
@@ -345,8 +344,7 @@ class WeightedScoringPanel(QWidget):
         self._agreement = TableModel(self)
         self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
         self._agreement_view.hide()
-        self.caveats = label("", "warning")
-        self.caveats.hide()
+        self.caveats = silent("warning")
         self.rates, self.margins = WinBars(), MarginChart()
         self.rates.wanted.connect(self._find_winner)
         self.margins.wanted.connect(self._find_margins)

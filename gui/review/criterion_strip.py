@@ -46,7 +46,7 @@ class CriterionStrip(QtWidgets.QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._layout = FlowLayout(self, gap=_GAP, whole=True)
+        self._layout = FlowLayout(on=self, gap=_GAP, whole=True)
         self._group = QtWidgets.QButtonGroup(self, exclusive=True)
         self._group.buttonClicked.connect(self._tell)
         self._criteria: tuple[str, ...] = ()
@@ -170,9 +170,8 @@ class OverrideButtons(QtWidgets.QWidget):
         self.edit = made("", self.edit_wanted.emit, f"Write {own} explanation, key E")
         self.undo = made("Undo (U)", self.undo_wanted.emit)
         self.redo = made("Redo (Shift+U)", self.redo_wanted.emit)
-        flow = FlowLayout(self, gap=6 if wide else 4, whole=True)
-        for each in (*self.labels.values(), self.edit, self.undo, self.redo):
-            flow.addWidget(each)
+        buttons = (*self.labels.values(), self.edit, self.undo, self.redo)
+        FlowLayout(*buttons, on=self, gap=6 if wide else 4, whole=True)
         self.set_narrow(not wide)
         self.show_state(None, "", "", False)
         self.restyle()
@@ -246,11 +245,10 @@ class ExplanationEditor(QtWidgets.QWidget):
         name(self.field, "Your explanation")
         self.field.saved.connect(self.saved)
         self.field.left.connect(self.left)
-        buttons = FlowLayout()
-        buttons.addWidget(made("Save (Ctrl+Enter)", self.saved.emit, "Save the explanation"))
-        leave = "Leave without saving; the text is kept as a draft"
-        buttons.addWidget(made("Leave (Esc)", self.left.emit, leave))
-        in_column((self.field, STRETCH), buttons, on=self, spacing=4)
+        save = made("Save (Ctrl+Enter)", self.saved.emit, "Save the explanation")
+        kept = "Leave without saving; the text is kept as a draft"
+        leave = made("Leave (Esc)", self.left.emit, kept)
+        in_column((self.field, STRETCH), FlowLayout(save, leave), on=self, spacing=4)
 
     def begin(self, text: str, draft: str | None = None) -> None:
         self._begun_with = text

@@ -178,11 +178,9 @@ class FilterBar(QWidget):
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
         self._said = QWidget()
-        boxes_below, chips, said = FlowLayout(gap=6), FlowLayout(gap=4), FlowLayout(self._said, gap=4)
-        for flow, controls in ((boxes_below, self.labels), (chips, self.chips), (said, self.active)):
-            for part in controls.values():
-                flow.addWidget(part)
-        self._panel = labels.as_column(self.slices, boxes_below, chips, spacing=6)
+        FlowLayout(*self.active.values(), on=self._said, gap=4)
+        chips = FlowLayout(*self.chips.values(), gap=4)
+        self._panel = labels.as_column(self.slices, FlowLayout(*self.labels.values()), chips, spacing=6)
         in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
         self._panel.hide()  # at first: the room is the list's
         self.clear_all.hide()

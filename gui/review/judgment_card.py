@@ -385,10 +385,9 @@ class JudgmentCard(QFrame):
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
         name(self.prompt, "Prompt of the model, key P", "The exact prompt of the model (P)")
         marks = QWidget()
-        flow = FlowLayout(marks, gap=6, whole=True)
         pills, help_mark = (self.flipped, self.uncertainty, self.mass), HelpMark(Topic.UNCERTAINTY)
-        for part in (self.badge, self.own, *pills, help_mark, self.each_method, self.prompt):
-            flow.addWidget(part)
+        parts = (self.badge, self.own, *pills, help_mark, self.each_method, self.prompt)
+        FlowLayout(*parts, on=marks, whole=True)
         return in_row((self.fold, Qt.AlignmentFlag.AlignTop), marks, (self.beginning, STRETCH), spacing=8)
 
     def show_judgment(self, shown: ReviewedJudgment) -> None:

@@ -163,10 +163,6 @@ class JudgmentDesk(QWidget):
             if (layout := widget.layout()) is not None:
                 layout.activate()
 
-    def restyle(self) -> None:
-        self.strip.restyle()
-        self.card.buttons.restyle()
-
     def _show_anew(self) -> None:
         # Also a judgment that looks as the one before.
         self._shown = None
@@ -349,9 +345,7 @@ class QueueLine(QWidget):
         name(self.skip, "Skip the item", "Skip the item for now; the next one to do follows")
         self.again = QPushButton("Reopen (T)")
         name(self.again, "Reopen the item: mark it to do")
-        flow = FlowLayout(buttons, gap=4, whole=True)
-        for button in (self.confirm, self.skip, self.again):
-            flow.addWidget(button)
+        FlowLayout(self.confirm, self.skip, self.again, on=buttons, gap=4, whole=True)
         for button in (self.confirm, self.skip):
             press_once(button)
         keep_room(self.again)

@@ -25,7 +25,7 @@ from gui.widgets.action_table import of_page
 from gui.widgets.actions import add_entry
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.labels import STRETCH, DownScroll, as_column, name
-from gui.workspace.page import Page, PageSplitter, two_parts
+from gui.workspace.page import Page, two_parts
 from gui.workspace.rewriter import Rewriter, StaleLine
 from gui.workspace.state import NEXT_CRITERION, PageName
 from gui.workspace.workspace import Workspace
@@ -188,10 +188,12 @@ class ReviewPage(Page):
         self.list.put_below(self.reviewer.hidden_when_blind(self.stale))
         area = DownScroll(as_column((self.list, STRETCH)))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._across = two_parts(Qt.Orientation.Horizontal, area, right)
-        self._across.setSizes([396, 764])
-        self._across.setStretchFactor(1, 3)
-        self._stack, self._reviewing = QtWidgets.QStackedWidget(), self.beside.below(self._across)
+        across = two_parts(Qt.Orientation.Horizontal, area, right, stretches=(1, 3))
+        across.setSizes([396, 764])
+        texts = {"texts": self.reading.above, "responses": self.reading.beside}
+        for key, splitter in {"across": across, **texts}.items():
+            self.remember(f"review/{key}", splitter)
+        self._stack, self._reviewing = QtWidgets.QStackedWidget(), self.beside.below(across)
         for part in (self.nothing, self._reviewing):
             self._stack.addWidget(part)
         self.body.addWidget(self._stack, 1)
@@ -473,26 +475,14 @@ class ReviewPage(Page):
         self.desk.keep_draft()
         self.reviewer.note.keep_draft()
         self.beside.keep_layout()
-        for key, splitter in self._splitters().items():
-            self.keep_splitter(f"review/{key}", splitter)
+        super().keep_layout()
         self._down.keep()
         texts = {"markdown": self.markdown.isChecked(), "marking": self.marking.currentData()}
         shown = {"run": self._run_id, "item": self._item_id, "criterion": self.session.criterion}
         self.workspace.state.set_record(_CHOSEN, {**shown, **texts, "folded": self.desk.card.folded})
 
-    def restyle(self) -> None:
-        super().restyle()
-        for part in (self.list, self.reading, self.desk):
-            part.restyle()
-
     def _restore(self) -> None:
-        state = self.workspace.state
-        for key, splitter in self._splitters().items():
-            splitter.restoreState(state.layout(f"review/{key}"))
-        remembered = state.record(_CHOSEN)
+        remembered = self.workspace.state.record(_CHOSEN)
         self.markdown.setChecked(remembered.get("markdown") is True)
         self.marking.choose(remembered.get("marking"))
         self.desk.card.set_folded(remembered.get("folded") is True)
-
-    def _splitters(self) -> dict[str, PageSplitter]:
-        return {"across": self._across, "texts": self.reading.above, "responses": self.reading.beside}

@@ -37,10 +37,6 @@ _LEAST = {RUN: 22, MODEL: 10, STATE: 20}  # characters of each column that are a
 
 
 class QueueTableModel(HeadedModel):
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(_HEADS, parent)
-        self._shown: Sequence[Queued] = ()
-
     def show_entries(self, entries: Sequence[Queued]) -> None:
         with self._changing(alike=len(entries) == len(self._shown)):
             self._shown = entries
@@ -74,7 +70,7 @@ class QueuePanel(QFrame):
         self._queue, self._wanted = queue, wanted
         add, called = "Judge the described run after the others", with_keys("Add to queue", "add_to_queue")
         self.add_button = button("Add to queue", self.add_run, called, add)
-        self.table = QueueTableModel(self)
+        self.table = QueueTableModel(_HEADS, self)
         self.view = dressed(FillingView(lines=_LINES), self.table, "Queue of runs")
         self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete removes it.")
         self._summary = OneLine()
@@ -94,7 +90,7 @@ class QueuePanel(QFrame):
 
     def _make_buttons(self) -> QWidget:
         buttons, queue = QWidget(), self._queue
-        flow = FlowLayout(buttons)
+        flow = FlowLayout(on=buttons)
 
         def made(text: str, what: str, do: Callable[[], object]) -> QPushButton:
             flow.addWidget(new := button(text, do, f"{text}: queue", what))
@@ -300,7 +296,6 @@ class RunDesk(QObject):
         self.queue = RunQueue(judge.control, workspace, self)
         self.panel = QueuePanel(self.queue, judge.wanted)
         judge.take_in(self.panel.add_button, self.panel)
-        judge.restyled.connect(self.panel.restyle)
         self.watch = RunWatch(judge, self.queue, workspace.state, window)
         self.health = RunHealth(workspace, self)
         workspace.runs_deleted.connect(self.queue.forget_runs)

@@ -53,8 +53,7 @@ class RunsDialog(QtWidgets.QDialog):
         self._written: dict[int, str] = {}  # by run, notes that the list of runs may not know yet
         self._make_table()
         self.note = NoteField("Note of the chosen run", "Stored as you write")
-        self.said = labels.label("", "warning")
-        self.said.hide()
+        self.said = labels.silent("warning")
         self.count = OneLine()
         self._make_buttons()
         self._rest = timer(self, _REST_MS, self._keep_note)

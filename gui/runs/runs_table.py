@@ -13,7 +13,7 @@ from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, StoredRun
 from engine.settings.run_lists import run_in_lines, run_list
 from gui.runs.queue import Queued
 from gui.widgets.foreign_text import OneLine, tip
-from gui.widgets.labels import hint, in_column, label, name, ok_and_cancel, show_text
+from gui.widgets.labels import hint, in_column, name, ok_and_cancel, show_text, silent
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.value_table import SORT_ROLE, Index, TableModel
 from gui.workspace import store_jobs
@@ -183,8 +183,7 @@ class RunNameDialog(QtWidgets.QDialog):
         self.note = NoteField("Note of the run")
         self.note.setPlaceholderText("Note")
         self.note.fill(entry.note)
-        self.said = label("", "warning")
-        self.said.hide()
+        self.said = silent("warning")
         what = OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role="")
         when = hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} gets the name at once.")
         parts = (what, self.name, self.note, when, self.said, ok_and_cancel(self))

@@ -9,6 +9,7 @@ from typing import Any
 from PySide6 import QtWidgets
 from PySide6.QtCore import QPoint, QRect, QRectF, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QWidget
 
 from gui.widgets.foreign_text import tip
 from gui.widgets.labels import Mixed, describe, in_column, name, narrow
@@ -18,15 +19,17 @@ from gui.widgets.theme import colours, draw_frame
 class FlowLayout(QtWidgets.QLayout):
     """Lines of widgets, each as large as it wants to be; its height follows its width."""
 
-    def __init__(self, parent: QtWidgets.QWidget | None = None, gap: int = 6, whole: bool = False) -> None:
-        """`whole`: its widget, which it alone lays out, is never lower than its lines; a splitter, which asks
-        for the least height at any width, would cut them.
+    def __init__(self, *parts: QWidget, on: QWidget | None = None, gap: int = 6, whole: bool = False) -> None:
+        """On the widget `on`, if any. `whole`: it alone lays that out, which is never lower than its lines; a
+        splitter, which asks for the least height at any width, would cut them.
         """
-        super().__init__(parent)
+        super().__init__(on)
         self._whole = whole
         self._items: list[QtWidgets.QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(gap)
+        for part in parts:
+            self.addWidget(part)
 
     def addItem(self, item: QtWidgets.QLayoutItem) -> None:
         self._items.append(item)

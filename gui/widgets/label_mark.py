@@ -11,7 +11,7 @@ from engine.core.column_map import NO_LABEL
 from engine.core.formatting import percent
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie, labels_beside
 from gui.widgets.foreign_text import set_tip
-from gui.widgets.labels import STRETCH, Painted, in_row, label
+from gui.widgets.labels import STRETCH, BigLabel, Painted, heading, in_row
 from gui.widgets.theme import Colours, colours
 from gui.widgets.value_table import Index
 
@@ -99,7 +99,7 @@ class LabelBadge(QWidget):
     def __init__(self, big: bool = False) -> None:
         super().__init__()
         self._square = LabelSquare()
-        self._words = label("", "figure" if big else "heading", wrap=False)
+        self._words = BigLabel(1.3) if big else heading("")
         in_row(self._square, self._words, STRETCH, on=self, spacing=8)
         self.hide()
 

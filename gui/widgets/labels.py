@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtGui import QFont, QPixmap, QResizeEvent
 from PySide6.QtWidgets import QDialog, QFrame, QLabel, QLayout, QPushButton, QWidget
 
 from engine.core.formatting import visible
@@ -218,8 +218,19 @@ def label(text: str, role: str = "", wrap: bool = True) -> QLabel:
     return made
 
 
-def title(text: str) -> QLabel:
-    return label(text, "title", wrap=False)
+class BigLabel(QLabel):
+    """So many times as large as other text, and bold."""
+
+    def __init__(self, times: float, text: str = "") -> None:
+        super().__init__(text, textFormat=Qt.TextFormat.PlainText)
+        self._times = times
+        self.restyle()
+
+    def restyle(self) -> None:
+        font = QFont()
+        font.setPointSizeF(font.pointSizeF() * self._times)
+        font.setWeight(QFont.Weight.DemiBold)
+        self.setFont(font)
 
 
 def heading(text: str) -> QLabel:
@@ -228,6 +239,13 @@ def heading(text: str) -> QLabel:
 
 def hint(text: str, wrap: bool = True) -> QLabel:
     return label(text, "hint", wrap)
+
+
+def silent(role: str, wrap: bool = True) -> QLabel:
+    """A label that is hidden until `show_text` gives it something to say."""
+    made = label("", role, wrap)
+    made.hide()
+    return made
 
 
 def show_text(shown: QLabel, text: str) -> None:
@@ -239,9 +257,13 @@ def show_text(shown: QLabel, text: str) -> None:
 def set_role(widget: QWidget, role: str) -> None:
     if widget.property("role") != role:
         widget.setProperty("role", role)
-        # Qt reads properties for the style sheet only when it polishes a widget.
-        widget.style().unpolish(widget)
-        widget.style().polish(widget)
+        polish_again(widget)
+
+
+def polish_again(widget: QWidget) -> None:
+    # Only then Qt reads for the style sheet what properties a widget has, and how large its text is.
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
 
 
 def panel(*parts: Part, role: str = "panel") -> QFrame:

@@ -210,7 +210,7 @@ class PromptPane(QPlainTextEdit):
 class InkLegend(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        self._samples = FlowLayout(self, gap=8)
+        self._samples = FlowLayout(on=self, gap=8)
 
     def show_prompt(self, prompt: ShownPrompt | None) -> None:
         used = {span.source for span in prompt.spans} if prompt else set()

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPaintDevice, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QApplication
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from engine.core.items import HumanLabel
 
 _STYLE_SHEET = Path(__file__).resolve().with_name("theme.qss")
+# Windows has fonts of its own for these, and sets them again when it likes.
+_OWN_FONTS = ("QAbstractItemView", "QMenu", "QMenuBar", "QMessageBox", "QStatusBar", "QTipLabel")
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
 
 
@@ -146,7 +148,7 @@ def apply_theme(
     scheme = hints.colorScheme() if wanted is schemes.Unknown else wanted
     look = Look(DARK if scheme is schemes.Dark else LIGHT, base_points * text_percent / 100)
     if look != worn:
-        _put_on(app, look)
+        _put_on(app, look, worn)
     return look
 
 
@@ -162,15 +164,29 @@ def dressed_at_once() -> Iterator[None]:
         app.setStyleSheet(worn)
 
 
-def _put_on(app: QApplication, look: Look) -> None:
+def set_font(app: QApplication, points: float) -> None:
+    """Give all that is shown, and will be, the system's font in this size."""
     font = QFont(app.font())
-    font.setPointSizeF(look.points)
+    font.setPointSizeF(points)
+    # As a font and not in a new style sheet, for which Qt polishes each widget: .1 s a step in place of .45.
+    # Only now, for colours must not come down from widget to widget, else some stay those of the last theme.
+    down = Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles
+    app.setAttribute(down)
+    for of in (None, *_OWN_FONTS):
+        app.setFont(font, of)  # type: ignore[arg-type]  # the stub asks for bytes, which are refused
+    app.sendPostedEvents(None, QEvent.Type.ApplicationFontChange)
+    app.setAttribute(down, False)
+
+
+def _put_on(app: QApplication, look: Look, worn: Look | None) -> None:
+    set_font(app, look.points)
+    if worn is not None and worn.colours == look.colours:
+        return
     # Where a style sheet takes the place of another one, Qt polishes each widget once more for each of its
     # ancestors; where one goes and then one comes, twice.
     app.setStyleSheet("")
-    app.setFont(font)
     app.setPalette(_palette(look.colours))
-    app.setStyleSheet(_style_sheet(look))
+    app.setStyleSheet(Template(_STYLE_SHEET.read_text(encoding="utf-8")).substitute(asdict(look.colours)))
 
 
 def _palette(used: Colours) -> QPalette:
@@ -194,15 +210,3 @@ def _palette(used: Colours) -> QPalette:
     for role in texts:
         palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(used.unscored))
     return palette
-
-
-def _style_sheet(look: Look) -> str:
-    points = look.points
-    sizes = {
-        "points": f"{points:g}",
-        "title_points": f"{points * 1.45:.1f}",
-        "heading_points": f"{points * 1.05:.1f}",
-        "figure_points": f"{points * 1.3:.1f}",
-        "mark_pixels": f"{points * 1.4:.0f}",
-    }
-    return Template(_STYLE_SHEET.read_text(encoding="utf-8")).substitute(asdict(look.colours), **sizes)

@@ -131,31 +131,25 @@ class _WholeView(FillingView):
     def __init__(self, widest: int | None = None) -> None:
         super().__init__()
         self._widest = widest
-        self._limit: int | None = None  # the same in pixels, once it is set
 
     def fit_rows(self) -> None:
         super().fit_rows()
         title, rows = self.horizontalHeader(), self.verticalHeader()
-        if self._widest is not None:
-            widest = self._widest * self.fontMetrics().averageCharWidth()
-            title.setMaximumSectionSize(widest)
-            if self._limit not in (None, widest):  # another size of text: Qt keeps what was cut before
-                self.resizeColumnsToContents()
-            self._limit = widest
-        self._fit_shaded()
         title.ensurePolished()  # on a tab that nobody has seen it is not
+        if self._widest is not None:
+            title.setMaximumSectionSize(self._widest * self.fontMetrics().averageCharWidth())
+        self._fit_columns()
         height = title.sizeHint().height() + self.model().rowCount() * rows.defaultSectionSize()
         self.setFixedHeight(height + 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height())
 
-    def _fit_shaded(self) -> None:
+    def _fit_columns(self) -> None:
+        # Once, as wide as what is in them. By Qt's own mode they would be measured at each change of a size.
         model = self.model()
         shaded = model.shaded if isinstance(model, TableModel) else []
+        title = self.horizontalHeader()
+        for column in set(range(title.count())) - set(shaded):
+            self.resizeColumnToContents(column)
         if shaded or self._least:
-            title, mode = self.horizontalHeader(), QHeaderView.ResizeMode
-            # Beside shaded ones fixed too: each of those that is changed would let Qt measure them anew.
-            title.setSectionResizeMode(mode.Fixed if shaded else mode.ResizeToContents)
-            for column in set(range(title.count())) - set(shaded) if shaded else ():
-                self.resizeColumnToContents(column)
             # There each cell tells of something else, so that the keys go from cell to cell.
             behavior = QAbstractItemView.SelectionBehavior
             self.setSelectionBehavior(behavior.SelectItems if shaded else behavior.SelectRows)
@@ -204,7 +198,7 @@ def measure_view(model: TableModel, accessible: str, widest: int | None = None) 
     view.setProperty("role", "whole")
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     header = view.horizontalHeader()
-    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     header.setStretchLastSection(False)
     model.modelReset.connect(view.fit_rows)
     # Several such tables stand on one page; Ctrl+C is for the one that has the focus.

@@ -118,7 +118,7 @@ class AboutDialog(QtWidgets.QDialog):
         super().__init__(parent)
         self.setWindowTitle("About Tiebreak")
         layout = labels.in_column(
-            labels.title(f"Tiebreak {VERSION}"),
+            labels.BigLabel(1.45, f"Tiebreak {VERSION}"),
             labels.label(
                 "Judges pairs of LLM responses with a local GGUF model, and shows how far its judgments can"
                 " be trusted. No part of it uses the network: no telemetry, no update check, no download."
@@ -142,10 +142,7 @@ def _grid_area(accessible: str, gap: int) -> tuple[QtWidgets.QScrollArea, QtWidg
     grid = QtWidgets.QGridLayout(content)
     grid.setColumnStretch(1, 1)
     grid.setHorizontalSpacing(gap)
-    area = QtWidgets.QScrollArea(widgetResizable=True)
-    area.setWidget(content)
-    area.setAccessibleName(accessible)
-    return area, grid
+    return labels.scrolling(content, accessible), grid
 
 
 class KeysDialog(QtWidgets.QDialog):

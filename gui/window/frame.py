@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QByteArray, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QListWidgetItem, QMainWindow, QMessageBox, QStackedWidget, QWidget
@@ -15,7 +15,7 @@ from gui.widgets.actions import Announcer, ReadingOrder
 from gui.widgets.foreign_text import one_line
 from gui.widgets.labels import STRETCH, breakable, hint, in_column, in_row, scrolling, set_role
 from gui.widgets.notice import problem_of
-from gui.widgets.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
+from gui.widgets.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme, set_font
 from gui.widgets.value_table import resize_column, resize_part
 from gui.widgets.views import ListView
 from gui.window.notice_place import NoticePlace
@@ -217,6 +217,11 @@ class MainWindow(ReadingOrder, QMainWindow):
         size = min(max(self.state.number("text_size", 100), TEXT_SIZES[0]), TEXT_SIZES[-1])
         # The system tells of the theme that is set here, so this is called again before it is done.
         self._look = apply_theme(self._app, self.theme, size, self._base_points, self._look)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ThemeChange and self._look is not None:
+            set_font(self._app, self._look.points)  # the system has just set its own
 
     def _size_rail(self) -> None:
         self.rail.ensurePolished()  # else its font is that of before the theme

@@ -225,10 +225,8 @@ class NoticePlace(QFrame):
         self._close = self._button("Dismiss", "Dismiss this notice", self.dismiss)
         self._close_all = self._button("Dismiss all", "Dismiss all notices", self.dismiss_all)
         row = QWidget()
-        flow = FlowLayout(row)
         turning = (self._newer, self._place, self._older)
-        for widget in (*self._steps, self._copy, self._close, *turning, self._close_all):
-            flow.addWidget(widget)
+        FlowLayout(*self._steps, self._copy, self._close, *turning, self._close_all, on=row)
         return row
 
     def _button(self, text: str, what: str, action: Callable[[], object]) -> QPushButton:

@@ -59,13 +59,12 @@ class SubmissionOpener(QObject):
         workspace.dataset_changed.connect(self._take_up)
 
     def ask(self) -> None:
-        kept, recent = self._workspace.state.text(_FOLDER), self._workspace.state.recent("datasets")
-        folder = Path(kept) if kept else recent[0].parent if recent else Path()
+        kept, state = self._workspace.state.text(_FOLDER), self._workspace.state
+        folder = Path(kept) if kept else state.recent_folder("datasets") or Path()
         let_choose(self._window, "Open submission", folder, SUBMISSIONS, self.open)
 
     def ask_dataset(self, path: Path) -> None:
-        recent = self._workspace.state.recent("datasets")
-        folder = recent[0].parent if recent else path.parent
+        folder = self._workspace.state.recent_folder("datasets") or path.parent
         title = f"Open the dataset that {short_name(path.name)} answers"
         let_choose(self._window, title, folder, DATASETS, lambda dataset: self.open(path, dataset))
 

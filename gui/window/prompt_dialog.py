@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import percent, short_name, words
@@ -119,11 +119,8 @@ class PromptDialog(QDialog):
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
         labels.in_column(title, why, ask, self.busy, self.mass, self.answer_view, labels.STRETCH, on=right)
         right.setProperty("role", "content")
-        scrolled = QScrollArea(widgetResizable=True)  # of large text the table is higher than the window
-        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        scrolled.setWidget(right)
-        across = two_parts(Qt.Orientation.Horizontal, left, scrolled)
-        across.setStretchFactor(0, 3)
+        scrolled = labels.scrolling(right)  # of large text the table is higher than the window
+        across = two_parts(Qt.Orientation.Horizontal, left, scrolled, stretches=(3, 1))
         across.setSizes([690, 460])
         below = (self.notice, self.notes, (across, labels.STRETCH), labels.close_button(self))
         labels.in_column(self.title, above, *below, on=self, margins=None)

@@ -13,7 +13,7 @@ from gui.widgets.action_table import of_page
 from gui.widgets.actions import add_key, controls
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import OneLine, set_tip
-from gui.widgets.labels import STRETCH, in_column, in_row, name, title
+from gui.widgets.labels import STRETCH, BigLabel, in_column, in_row, name, polish_again
 from gui.widgets.views import RowsView
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
@@ -42,20 +42,19 @@ class PageSplitter(QtWidgets.QSplitter):
         self.seen = True
 
 
-def two_parts(direction: Qt.Orientation, first: QtWidgets.QWidget, second: QtWidgets.QWidget) -> PageSplitter:
+def two_parts(
+    direction: Qt.Orientation, *parts: QtWidgets.QWidget, stretches: Sequence[int] = (1, 1)
+) -> PageSplitter:
     made = PageSplitter(direction)
-    made.addWidget(first)
-    made.addWidget(second)
-    made.setStretchFactor(0, 1)
-    made.setStretchFactor(1, 1)
+    for place, part in enumerate(parts):
+        made.addWidget(part)
+        made.setStretchFactor(place, stretches[place])
     made.setHandleWidth(8)
     return made
 
 
 class Page(QtWidgets.QWidget):
     """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
-
-    restyled = Signal()
 
     NAME: ClassVar[PageName]
 
@@ -65,8 +64,9 @@ class Page(QtWidgets.QWidget):
         self.setObjectName(f"page-{self.NAME.lower()}")
         self.setAccessibleName(f"{self.NAME} page")
         self._looks_old = True  # until it is shown
+        self._splitters: dict[str, PageSplitter] = {}
         self.context: QtWidgets.QLabel = OneLine()
-        self.header = in_row(title(self.NAME), self.context, STRETCH, spacing=10)
+        self.header = in_row(BigLabel(1.45, self.NAME), self.context, STRETCH, spacing=10)
         self.body = in_column(spacing=10)
         in_column(self.header, (self.body, STRETCH), on=self, margins=(16, 8, 16, 10), spacing=10)
 
@@ -83,12 +83,17 @@ class Page(QtWidgets.QWidget):
             for key in of_page(self.NAME, action).sequences:
                 add_key(self, key, do, inside=True)
 
-    def keep_splitter(self, key: str, splitter: PageSplitter) -> None:
-        if splitter.seen:
-            self.workspace.state.set_layout(key, splitter.saveState())
+    def remember(self, key: str, splitter: PageSplitter) -> PageSplitter:
+        """Let its parts be as large as last time, now and whenever the window opens again."""
+        splitter.restoreState(self.workspace.state.layout(key))
+        self._splitters[key] = splitter
+        return splitter
 
     def keep_layout(self) -> None:
-        """Remember splitters and columns; called before the window closes. Nothing by default."""
+        """Remember splitters, and columns, before the window closes."""
+        for key, splitter in self._splitters.items():
+            if splitter.seen:
+                self.workspace.state.set_layout(key, splitter.saveState())
 
     def follow_look(self) -> None:
         """Colours or text size have changed: a page that nobody sees follows when it is shown."""
@@ -97,9 +102,14 @@ class Page(QtWidgets.QWidget):
             self.restyle()
 
     def restyle(self) -> None:
+        """Let each part that has a `restyle` of its own follow, too."""
         for view in self.findChildren(RowsView):
             view.fit_rows()
-        self.restyled.emit()
+        for marked in (*self.findChildren(QtWidgets.QCheckBox), *self.findChildren(QtWidgets.QListWidget)):
+            polish_again(marked)  # so that its mark is as high as its text
+        for part in self.findChildren(QtWidgets.QWidget):
+            if hasattr(part, "restyle"):
+                part.restyle()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

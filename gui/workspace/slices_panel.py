@@ -257,6 +257,7 @@ class SlicesPanel(QWidget):
         for place, column in enumerate(sliced.table.columns):
             delegate = self._delegate if column.key == DRAWN else self.view.itemDelegate()
             self.view.setItemDelegateForColumn(place, delegate)
+        self.view.fit_rows()  # the delegate of a column makes it wider
         if sliced.below is not None:
             self.below.show_table(sliced.below)
 

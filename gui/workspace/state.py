@@ -129,6 +129,9 @@ class State(QObject):
         names = _plain(self._settings.value(f"recent/{kind}"))
         return [Path(name) for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
+    def recent_folder(self, kind: str) -> Path | None:
+        return next((path.parent for path in self.recent(kind)), None)
+
     def add_recent(self, kind: str, path: Path) -> None:
         path = path.absolute()
         others = [known for known in self.recent(kind) if known != path]

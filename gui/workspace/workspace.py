@@ -389,6 +389,13 @@ class Workspace(QObject):
         self.page_wanted.emit(PageName.REVIEW)
         (self.listing_wanted if isinstance(what, records.WantedItems) else self.review_wanted).emit(what)
 
+    def list_in_review(
+        self, filters: records.Filters, words: str, order: records.ListOrder | None = None
+    ) -> None:
+        """List items of the open run; `words`: what they have in common."""
+        if self.run is not None:
+            self.show_in_review(records.WantedItems(self.run.id, filters, words, order))
+
     def open_in_review(
         self, run_id: int, what: JudgmentKey | records.WantedItems, anew: bool = False
     ) -> None:

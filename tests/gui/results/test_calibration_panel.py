@@ -158,7 +158,7 @@ def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_
     light = panel.picture.view.grab().toImage()
     app = cast("QApplication", QApplication.instance())
     apply_theme(app, ThemeChoice.DARK, 100, 9)
-    opened.restyle()
+    panel.picture.restyle()
     qtbot.waitUntil(lambda: panel.picture.view.grab().toImage() != light)
     qtbot.waitUntil(lambda: not panel.picture._drawing.busy)
     apply_theme(app, ThemeChoice.LIGHT, 100, 9)

@@ -180,7 +180,7 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(look: Look, small: 
         seen.append(still(small))
         assert small.reading.a.view.extraSelections()
         small.reading.a._render()  # as the item opened again
-        small.desk.restyle()
+        small.restyle()
         assert still(small) == seen[-1], (theme, size)
         [ground] = {
             mark.format.background().color().name() for mark in small.reading.a.view.extraSelections()

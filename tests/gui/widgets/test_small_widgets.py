@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QFont, QPalette, QStandardItemModel
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -27,8 +27,10 @@ from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import ComboBox, DoubleSpinBox, Slider, SpinBox
 from gui.widgets.labels import Prose, as_column, in_column, in_row, scrolling
 from gui.widgets.notice import problem_of
-from gui.widgets.theme import ThemeChoice, apply_theme
 from gui.widgets.value_table import resize_column, resize_part
+from gui.window.frame import MainWindow
+from gui.workspace.state import State
+from tests.gui import steps
 from tests.gui.steps import turn_wheel
 from tests.refusals import REFUSALS, Bench, refusal
 
@@ -37,12 +39,15 @@ OF_QT = re.compile("Q((Font)?ComboBox|(Double)?SpinBox|Slider|Dial|(Date|Time)Ed
 
 
 @pytest.fixture
-def fonts_of_windows(qapp: QApplication) -> Iterator[float]:
+def fonts_of_windows(qapp: QApplication, qtbot: QtBot, tmp_path: Path) -> Iterator[float]:
     """Text of 150 % in a system that has set fonts of its own for some kinds of parts since; its points."""
     style, font, palette = qapp.styleSheet(), QFont(qapp.font()), QPalette(qapp.palette())
-    points = apply_theme(qapp, ThemeChoice.LIGHT, 150, font.pointSizeF()).points
+    frame = steps.shown(qtbot, MainWindow(State(tmp_path)))
+    frame.set_text_size(150)
+    points = 1.5 * font.pointSizeF()
     for kind in ("QAbstractItemView", "QMenu", "QMenuBar", "QMessageBox", "QStatusBar"):
         qapp.setFont(font, kind)  # type: ignore[arg-type]  # the stub asks for bytes, which are refused
+    QCoreApplication.sendEvent(frame.windowHandle(), QEvent(QEvent.Type.ThemeChange))
     yield points
     qapp.setStyleSheet(style)
     qapp.setFont(font)

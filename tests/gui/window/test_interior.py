@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import JudgeFile
@@ -86,14 +86,18 @@ def test_what_is_inside_follows_the_look_and_pages_that_nobody_sees_when_they_ar
     icon = frame.rail.item(0).icon().cacheKey()
     restyled = Counter[str]()
     for page in main.pages:
-        page.restyled.connect(partial(restyled.update, [page.NAME.value]))
+        probe = QWidget(page)
+        probe.restyle = partial(restyled.update, [page.NAME.value])  # type: ignore[attr-defined]
     told = StylesTold(qapp)
     frame.set_theme(ThemeChoice.DARK)
     # Twice: as the old style sheet goes, and as the new one comes. At once it is ten times.
     assert told.each < 3
     assert frame.rail.item(0).icon().cacheKey() != icon
+    told, before = StylesTold(qapp), main.dataset.items.search.font().pointSizeF()
     frame.set_text_size(110)
+    assert main.dataset.items.search.font().pointSizeF() == pytest.approx(1.1 * before)
     frame.set_text_size(100)
+    assert told.each < 0.1  # a font for all of them, and no style
     assert restyled == {"Review": 3}
     for name in (PageName.RESULTS, PageName.REVIEW, PageName.RESULTS):
         frame.show_page(name)
