@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.formatting import without_middle, words
-from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Preference, digest
+from engine.core.items import BACKGROUND, METHOD_TITLES, PREFERENCES, Method, Preference, digest
 from engine.core.judgments import (
     LENGTHS,
     CriterionCalibration,
@@ -66,8 +66,9 @@ _OF_TASK = asked_questions(ELOQUENT)
 class JudgeIdentity:
     """What gives raw predictions: a calibration is of use for no other.
 
-    `orders`, `methods`: as in the settings of a run; with chain of thought, `methods` also says how many
-    reasoning samples of how many tokens. `examples`: the hash of the labelled examples, empty for none.
+    `orders`, `methods`: as in the settings of a run; `methods` also says which texts of
+    BACKGROUND are shown and, with chain of thought, how many reasoning samples of how many tokens.
+    `examples`: the hash of the labelled examples, empty for none.
     `model_name`: for display alone. `asked`: by criterion.
     """
 
@@ -103,7 +104,8 @@ def asked_by(identity: RunIdentity) -> set[PredictionSource]:
 
 
 def _methods(identity: RunIdentity) -> tuple[str, ...]:
-    methods = tuple(map(str, identity.methods))
+    shown = [f"with {name}" for name in BACKGROUND if identity.settings.get(f"show_{name}")]
+    methods = (*map(str, identity.methods), *shown)
     if Method.CHAIN_OF_THOUGHT not in identity.methods:
         return methods
     settings = identity.judge_settings

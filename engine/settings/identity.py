@@ -20,6 +20,7 @@ from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule, dat
 # Keys of the settings of a run; each is missing where it says nothing.
 DEVICE = "device"  # what computed besides the processor, by its key
 EXAMPLES = "examples"  # the hash of the labelled examples that prompts show
+SHOWN = "shown_texts"  # the hash of the contexts and reference answers that prompts show
 EXPLAINED_WITH = "explained_with_calibration"  # the hash of the calibration whose labels are explained
 CHOSEN = "chosen_items"  # the ids of its items where these were chosen or drawn
 SAMPLE = "items_drawn"  # how they were drawn; it makes no other run
