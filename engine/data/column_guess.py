@@ -295,9 +295,9 @@ class _Guessing:
         """Context and reference answer, in columns that nothing else is read from."""
         for target, words in zip(BACKGROUND, (naming.CONTEXTS, naming.REFERENCES), strict=True):
             free = self._found.free(self._sample.columns)
-            name = first_named(free, words, self._sample.holds_texts)
+            name = first_named(free, words, self._sample.is_filled)
             if name is not None:
-                each = f"{name}[]" if self._sample.kind(name) == "texts" else name
+                each = f"{name}[]" if self._sample.kind_of(name) in ("texts", "list") else name
                 self._found.set(target, each, Confidence.LIKELY, name)
 
     # The candidates
