@@ -11,7 +11,7 @@ from msgspec.structs import astuple
 from engine.core.codec import plain, record_of
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.formatting import without_middle, words
-from engine.core.items import BACKGROUND, METHOD_TITLES, PREFERENCES, Method, Preference, digest
+from engine.core.items import METHOD_TITLES, PREFERENCES, Method, Preference, digest
 from engine.core.judgments import (
     LENGTHS,
     CriterionCalibration,
@@ -104,8 +104,7 @@ def asked_by(identity: RunIdentity) -> set[PredictionSource]:
 
 
 def _methods(identity: RunIdentity) -> tuple[str, ...]:
-    shown = [f"with {name}" for name in BACKGROUND if identity.settings.get(f"show_{name}")]
-    methods = (*map(str, identity.methods), *shown)
+    methods = (*map(str, identity.methods), *(f"with {name}" for name in identity.shows))
     if Method.CHAIN_OF_THOUGHT not in identity.methods:
         return methods
     settings = identity.judge_settings

@@ -12,7 +12,7 @@ from engine.core.codec import record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import capitalised, counted, file_stem, listed, short_name, value_in_words, words
-from engine.core.items import Method, Order
+from engine.core.items import BACKGROUND, Method, Order
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.settings import rows
 from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule, dataset_in_words
@@ -114,6 +114,11 @@ class RunIdentity:
     @property
     def methods(self) -> tuple[Method, ...]:
         return tuple(map(Method, self.settings.get(rows.row_of("methods").key, rows.DEFAULT_METHODS)))
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """Which texts of BACKGROUND its prompts show."""
+        return tuple(name for name in BACKGROUND if self.settings.get(f"show_{name}"))
 
     @property
     def examples(self) -> str:

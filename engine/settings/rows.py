@@ -493,8 +493,8 @@ SETTINGS = (
         tip="The column “context” of the dataset, such as the passages that a response was to use, stands in"
         " the prompt after the instruction.",
         help="show the judge the context of an item, its column context", brief="as in judge",
-        docs="show the judge the context of an item: the dataset's column `context`, or `--columns"
-        " context=COLUMN`. Another run than one without it",
+        docs="show the judge the [context](how-it-judges.md#context-and-reference-answer) of an item, the"
+        " dataset's column `context`. This is another run than one without it",
     ),
     SettingRow(
         name="show_reference", kind=bool, called="reference answer shown", group=Group.ITEMS,
@@ -503,8 +503,8 @@ SETTINGS = (
         tip="The column “reference” of the dataset, a correct answer to compare with, stands in the prompt"
         " before the responses.",
         help="show the judge the reference answer of an item, its column reference", brief="as in judge",
-        docs="show the judge the reference answer of an item: the dataset's column `reference`, or `--columns"
-        " reference=COLUMN`. Another run than one without it",
+        docs="show the judge the [reference answer](how-it-judges.md#context-and-reference-answer) of an item, the"
+        " dataset's column `reference`. This is another run than one without it",
     ),
     SettingRow(
         name="items_at_once", kind=int, called="items at once", things=True, least=1,
