@@ -503,8 +503,8 @@ SETTINGS = (
         tip="The column “reference” of the dataset, a correct answer to compare with, stands in the prompt"
         " before the responses.",
         help="show the judge the reference answer of an item, its column reference", brief="as in judge",
-        docs="show the judge the [reference answer](how-it-judges.md#context-and-reference-answer) of an item, the"
-        " dataset's column `reference`. This is another run than one without it",
+        docs="show the judge the [reference answer](how-it-judges.md#context-and-reference-answer) of an"
+        " item, the dataset's column `reference`. This is another run than one without it",
     ),
     SettingRow(
         name="items_at_once", kind=int, called="items at once", things=True, least=1,
