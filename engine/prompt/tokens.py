@@ -286,7 +286,7 @@ class PromptSizer:
         """The prompts of `original` as `shown`; `in_series`: a neighbour has its instruction. Cancelled."""
         # The examples are chosen by the item as it is, so that shortening does not change them.
         examples, shows = self._examples.for_item(original), self.settings.shows
-        letters = shown.letters + sum(len(getattr(shown, name)) for name in shows)
+        length = shown.letters + sum(len(getattr(shown, name)) for name in shows)
         trees: dict[Order, PromptTree] = {}
         tokens: dict[Order, PromptTokens] = {}
         rounds: dict[Order, tuple[Round, ...]] = {}
@@ -296,7 +296,7 @@ class PromptSizer:
                 self._raise_if_cancelled()
                 trees[order] = build_prompt(shown, order, self.rubric, examples, shows)
                 # Of an item of 400 KB all prompts of an audit are a minute's work, and this one 0.1 s.
-                if self._most is not None and not tokens and letters > self._most // 4:
+                if self._most is not None and not tokens and length > self._most // 4:
                     alone = len(self._template.tokenize(trees[order].question(0)))
                     if alone > self._most:
                         return SizedItem(shown, {}, {}, {}, (), alone, is_bound=True)

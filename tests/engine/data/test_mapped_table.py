@@ -549,7 +549,8 @@ def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
 def test_context_and_reference_are_fields_of_items_and_no_part_of_their_content(
     tmp_path: Path,
 ) -> None:
-    rows, both = [PASSAGES, {**PASSAGES, "prompt": "r", "gold": None}], "One.\n\nTwo."
+    rows: list[Mapping[str, object]] = [PASSAGES, {**PASSAGES, "prompt": "r", "gold": None}]
+    both = "One.\n\nTwo."
     without = mapped(tmp_path, rows, SIDES)
     dataset = mapped(tmp_path, rows, {**SIDES, "context": "passages[]", "reference": "gold"})
     for items in (list(dataset), [dataset[0], dataset[1]], list(dataset.items_in_short())):
