@@ -49,7 +49,7 @@ class MarkingBox(ComboBox):
 class ItemReading(QWidget):
     def __init__(self, threads: EngineThreads) -> None:
         super().__init__()
-        self.instruction, self.background = TextPane("Instruction"), TextPane("Context and reference answer")
+        self.instruction, self.background = TextPane("Instruction"), TextPane("Reference answer and context")
         self.a, self.b = TextPane("Response A", Preference.A), TextPane("Response B", Preference.B)
         self._marking = Marking.NOTHING
         self._found: Highlights | None = None
@@ -79,7 +79,8 @@ class ItemReading(QWidget):
     def show_item(self, item: Item, shortening: Shortening | None) -> None:
         self._new = True
         self.instruction.show_text(item.instruction)
-        texts = (f"{getattr(DEFAULT_WORDING, name)}:\n{text}" for name, text in item.background.items())
+        beside = reversed(item.background.items())  # a context may be long
+        texts = (f"{getattr(DEFAULT_WORDING, name)}:\n{text}" for name, text in beside)
         self.background.show_text("\n\n".join(texts))
         self.background.setVisible(bool(item.background))
         a, b = (shortening.left_out_a, shortening.left_out_b) if shortening else (0, 0)

@@ -41,7 +41,7 @@ def test_context_and_reference_answer_are_read_beside_the_instruction_where_ther
     assert reading.background.isHidden()
     reading.show_item(replace(item, context="Told.", reference="A right answer."), None)
     assert reading.background.isVisible()
-    assert reading.background.text == "Context:\nTold.\n\nReference answer:\nA right answer."
+    assert reading.background.text == "Reference answer:\nA right answer.\n\nContext:\nTold."
     assert reading.instruction.text == item.instruction
     reading.show_item(item, None)
     assert reading.background.isHidden()
