@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from engine.core.errors import SetupError
-from engine.core.items import Item, Preference, digest
+from engine.core.items import BACKGROUND, Item, Preference, digest
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset
 from engine.data.label_origins import drawn_place
 from engine.data.submission import Cell, write_dataset
@@ -209,6 +209,8 @@ class MadePerturbations:
     def name(self) -> str:
         """Of its file: the same probes with the same labels have the same one."""
         rows = [[item.id, item.content_hash, _labels(item)] for item in self.items]
+        if self._background:  # without it the names are those of earlier versions
+            rows.append([item.background for item in self.items])
         return f"audit-{digest(rows)[:_PROBE_SET_SHORT]}.tsv"
 
     @property
@@ -216,6 +218,10 @@ class MadePerturbations:
         """A sentence on the perturbations that could not be made; empty where all could."""
         left_out = ", ".join(f"{count:,} {kind}" for kind, count in self.left_out.items())
         return f"Perturbations that could not be made: {left_out}." if left_out else ""
+
+    @property
+    def _background(self) -> list[str]:
+        return [name for name in BACKGROUND if any(getattr(item, name) for item in self.items)]
 
     def is_at(self, path: Path) -> bool:
         """Whether a file that is there holds just what would be written. OSError where it cannot be read."""
@@ -229,7 +235,8 @@ class MadePerturbations:
         probes = [Perturbation.of_id(item.id) for item in self.items]
         labels = [_labels(item) for item in self.items]
         columns: dict[str, Sequence[Cell]] = {
-            name: [getattr(item, name) for item in self.items] for name in REQUIRED_COLUMNS
+            name: [getattr(item, name) for item in self.items]
+            for name in (*REQUIRED_COLUMNS, *self._background)
         }
         columns[PROBE_COLUMN] = [probe.kind.value if probe else ITEM_ITSELF for probe in probes]
         for name in dict.fromkeys(name for of_item in labels for name in of_item):

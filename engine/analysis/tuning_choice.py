@@ -102,7 +102,7 @@ def parts_of(
 def columns_of_examples(dataset: Dataset, parts: DataSplit) -> Columns:
     """The examples with their labels and explanations, as columns of a file."""
     shown = dataset.only(frozenset(parts.examples))
-    return {name: shown.table[name].to_pylist() for name in shown.table.column_names}
+    return {name: shown.texts(name).to_pylist() for name in (*shown.table.column_names, *shown.background)}
 
 
 class PartOfItems:

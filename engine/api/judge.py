@@ -114,6 +114,10 @@ class Judge:
     """Seed of the item sample, and of explanations with a temperature above 0 (0)."""
     shorten: bool | None = None
     """Omit the middle of responses that do not fit."""
+    show_context: bool | None = None
+    """Show the judge the context of an item, its column context."""
+    show_reference: bool | None = None
+    """Show the judge the reference answer of an item, its column reference."""
     kv_type: Literal["f16", "q8_0"] | None = None
     """KV-cache type: f16 (default), or q8_0, which takes about half the memory."""
     reasoning_samples: int | None = None

@@ -23,7 +23,7 @@ from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns,
 from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
 from engine.core.events import CancelToken
 from engine.core.formatting import clipped, counted, listed
-from engine.core.items import labels_beside
+from engine.core.items import BACKGROUND, labels_beside
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.column_content import Sample, look_into
 from engine.data.column_guess import Guess, guess_columns
@@ -204,12 +204,13 @@ def _print_items(sample: Sample, guess: Guess, rubric: Rubric) -> None:
     if guess.scale:
         known = ColumnMap(tuple(pair for pair in known.sources if pair[0] != guess.scale), known.labels)
     mapped = MappedTable(sample.table.first(_ITEMS_SHOWN), known, rubric)
-    names = [name for name in mapped.columns if name in targets(rubric) and name not in IF_NAMED]
+    hidden = {*IF_NAMED} - {*BACKGROUND}
+    names = [name for name in mapped.columns if name in targets(rubric) and name not in hidden]
     print("\nIts first rows would be read as follows:")
     for row in list(mapped.rows()):
         print()
         for name in names:
-            print(f"  {name}: {printable(clipped(row.cells[name]).replace(chr(10), ' '))}")
+            print(f"  {name}: {printable(clipped(row.cells.get(name, '')).replace(chr(10), ' '))}")
 
 
 def pairs() -> Parser:

@@ -13,7 +13,7 @@ import msgspec
 
 from engine.core.codec import record_or
 from engine.core.errors import Hint, Setting, SetupError
-from engine.core.items import HUMAN_LABELS
+from engine.core.items import BACKGROUND, HUMAN_LABELS
 from engine.core.rubric import ELOQUENT, Rubric, criterion_problems
 
 ID, INSTRUCTION = "id", "instruction"
@@ -36,7 +36,7 @@ OMIT = "omit"
 """Where a row, or an annotation in it, says that it does not count: discarded, cancelled, a draft."""
 RECORDS = "records"
 """The key of a JSON object under which the records lie."""
-IF_NAMED = (*RANKED, SYSTEM, ANNOTATOR, OUTPUT, CANDIDATE, SCORE, GROUP, OMIT, RECORDS)
+IF_NAMED = (*RANKED, SYSTEM, *BACKGROUND, ANNOTATOR, OUTPUT, CANDIDATE, SCORE, GROUP, OMIT, RECORDS)
 """What is read only where a map names it, though the file may have columns of these names."""
 OF_OUTPUTS = (ID, INSTRUCTION, OUTPUT, CANDIDATE)
 """What is read of a file with the outputs of one candidate, of which pairs are made."""
@@ -137,7 +137,7 @@ class _Form(msgspec.Struct):
 def targets(rubric: Rubric) -> tuple[str, ...]:
     """Every column that a map may give a source, in the default order."""
     labels = (f"{name}_{part}" for name in rubric.names for part in _OF_LABELS)
-    return (ID, SYSTEM, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES, *labels, *_OF_ROWS)
+    return (ID, SYSTEM, INSTRUCTION, *BACKGROUND, *OUTPUTS, *RANKED, *CANDIDATES, *labels, *_OF_ROWS)
 
 
 def parse_columns(text: str, of_outputs: bool = False) -> dict[str, str]:
@@ -242,7 +242,7 @@ def _is_target(name: str) -> bool:
     criterion, _, part = name.removesuffix(_OF_AN_ANNOTATOR).rpartition("_")
     if part in _OF_LABELS:
         return not any(criterion_problems({"name": criterion}))
-    return name in (ID, SYSTEM, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES, *_OF_ROWS)
+    return name in (ID, SYSTEM, INSTRUCTION, *BACKGROUND, *OUTPUTS, *RANKED, *CANDIDATES, *_OF_ROWS)
 
 
 def _parts(text: str) -> list[str]:

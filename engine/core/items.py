@@ -149,8 +149,14 @@ class Gold:
         }
 
 
+BACKGROUND = ("context", "reference")
+"""The texts of an item that a judge sees by choice: what responses were to rely on; a correct answer."""
+
+
 def content_hash(instruction: str, output_a: str, output_b: str) -> str:
-    """SHA-256 (hex) of the three texts of an item, without its id and labels."""
+    """SHA-256 (hex) of the three texts of an item, without its id, labels and BACKGROUND: what annotators and
+    runs say of a pair belongs together whether a judge saw these or not, which a run's identity tells.
+    """
     return hashlib.sha256(_list_of(instruction, output_a, output_b)).hexdigest()
 
 
@@ -163,10 +169,17 @@ class Item:
     output_a: str
     output_b: str
     gold: Mapping[str, Gold] = field(default_factory=dict)
+    context: str = ""
+    reference: str = ""
 
     @property
     def content_hash(self) -> str:
         return content_hash(self.instruction, self.output_a, self.output_b)
+
+    @property
+    def background(self) -> dict[str, str]:
+        """By name of BACKGROUND what it has of it."""
+        return {name: text for name in BACKGROUND if (text := getattr(self, name))}
 
     @property
     def group(self) -> str:

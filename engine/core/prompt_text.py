@@ -13,6 +13,8 @@ class Source(StrEnum):
     INSTRUCTION = "instruction"
     RESPONSE_A = "response_a"
     RESPONSE_B = "response_b"
+    CONTEXT = "context"
+    REFERENCE = "reference"
     EXPLANATION = "explanation"  # of an annotator or another model
     THOUGHT = "thought"  # of the model itself
     FOREIGN = "foreign"  # other text of somebody else

@@ -18,6 +18,7 @@ from engine.core.column_map import (
     Confidence,
 )
 from engine.core.formatting import quoted
+from engine.core.items import BACKGROUND
 from engine.core.rubric import Rubric
 from engine.data import column_words as naming
 from engine.data.column_content import Sample, values_in_words
@@ -89,6 +90,7 @@ class _Guessing:
         self._guess_annotator()
         self._guess_id()
         of_labels.guess()
+        self._guess_background()
         responses = RANKED if RANKED[0] in found.sources else OUTPUTS
         needed = tuple(name for name in (INSTRUCTION, *responses) if not found.sources.get(name))
         columns = ColumnMap.of(found.sources, of_labels.labels)
@@ -288,6 +290,15 @@ class _Guessing:
         who = next((name for name in named if len(self._sample.distinct(name)) > 1), None)
         if who is not None:
             self._found.set(ANNOTATOR, who, Confidence.SURE)
+
+    def _guess_background(self) -> None:
+        """Context and reference answer, in columns that nothing else is read from."""
+        for target, words in zip(BACKGROUND, (naming.CONTEXTS, naming.REFERENCES), strict=True):
+            free = self._found.free(self._sample.columns)
+            name = first_named(free, words, self._sample.is_filled)
+            if name is not None:
+                each = f"{name}[]" if self._sample.kind_of(name) in ("texts", "list") else name
+                self._found.set(target, each, Confidence.LIKELY, name)
 
     # The candidates
 

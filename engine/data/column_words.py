@@ -24,6 +24,8 @@ INSTRUCTIONS = _words(
     " message messages text"
 )
 INPUTS = _words("input context inputs")
+CONTEXTS = _words("context contexts retrieved_contexts retrieval_context knowledge passage")
+REFERENCES = _words("reference reference_answer orig_reference_answer ground_truth expected_output")
 IDS = _words(
     "id uid uuid item_id example_id sample_id prompt_id question_id conversation_id instruction_id pair_id"
     " idx index key qid row_id"

@@ -23,6 +23,7 @@ from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputErro
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import (
+    BACKGROUND,
     HUMAN_LABELS,
     Gold,
     HumanLabel,
@@ -76,9 +77,10 @@ class Dataset:
     annotators of a label; an empty cell is no label. `notices` are sentences about the file for users: what
     is stored in addition, what looks odd. `others`: further columns of the file as text, a row for each of
     `table`; None where there are none. They are for users, to read and to divide the items by: no judge sees
-    them, and they take no part in `hash`. `columns`: by which map a foreign file was read. `file_columns`:
-    the file's own columns, by which maps are remembered. `read_as`: a sentence on how a file was read that is
-    no dataset by itself; empty for any other. `signs`: what speaks against how a foreign file was read.
+    them, but BACKGROUND where settings show it, and they take no part in `hash`. `columns`: by which map a
+    foreign file was read. `file_columns`: the file's own columns, by which maps are remembered.
+    `read_as`: a sentence on how a file was read that is no dataset by itself; empty for any other. `signs`:
+    what speaks against how a foreign file was read.
     """
 
     path: Path
@@ -146,6 +148,15 @@ class Dataset:
         """SHA-256 (hex) of the ids and texts in order; neither labels nor the file's format take part."""
         texts = self._cells(REQUIRED_COLUMNS)
         return digest_of_lists([item_id, content_hash(*of_item)] for item_id, *of_item in texts)
+
+    @property
+    def background(self) -> tuple[str, ...]:
+        """Those of BACKGROUND that it has: they are among its other columns."""
+        return tuple(name for name in BACKGROUND if name in self.other_columns)
+
+    def background_hash(self, names: Sequence[str]) -> str:
+        """SHA-256 (hex) of these texts of BACKGROUND of all items, in order."""
+        return digest_of_list(zip(*(self.texts(name).to_pylist() for name in names), strict=True))
 
     @property
     def other_columns(self) -> tuple[str, ...]:
@@ -232,12 +243,16 @@ class Dataset:
         item_id, instruction, output_a, output_b, *said = (
             str(self.table[name][index].as_py()) for name in (*REQUIRED_COLUMNS, *self._said)
         )
-        return Item(item_id, instruction, output_a, output_b, self._gold(tuple(said)))
+        background = {name: str(self.texts(name)[index].as_py()) for name in self.background}
+        return Item(item_id, instruction, output_a, output_b, self._gold(tuple(said)), **background)
 
     def __iter__(self) -> Iterator[Item]:
-        for texts, said in zip(self._cells(REQUIRED_COLUMNS), self._cells(self._said), strict=False):
-            item_id, instruction, output_a, output_b = texts
-            yield Item(item_id, instruction, output_a, output_b, self._gold(said))
+        texts, said = self._cells(REQUIRED_COLUMNS), self._cells(self._said)
+        names = self.background
+        for own, cells, beside in zip(texts, said, self._cells(names, self.others), strict=False):
+            item_id, instruction, output_a, output_b = own
+            background = dict(zip(names, beside, strict=True))
+            yield Item(item_id, instruction, output_a, output_b, self._gold(cells), **background)
 
     def items_in_short(self) -> Iterator[Item]:
         """The same in a third of the memory: responses are read from the table when they are wanted."""
@@ -253,9 +268,10 @@ class Dataset:
         """The columns of labels and explanations."""
         return tuple(name for name in self.table.column_names if name not in _REQUIRED)
 
-    def _cells(self, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def _cells(self, names: Sequence[str], table: pa.Table | None = None) -> Iterator[tuple[str, ...]]:
         """The texts of some columns of each item, in order; without columns nothing, without end."""
-        for part in self.table.select(names).to_batches(_ROWS_AT_ONCE) if names else ():
+        table = self.table if table is None else table
+        for part in table.select(names).to_batches(_ROWS_AT_ONCE) if names else ():
             yield from zip(*part.to_pydict().values(), strict=True)
         yield from () if names else repeat(())
 
@@ -303,6 +319,14 @@ class _ItemInShort(Item):
     @property
     def output_b(self) -> str:
         return str(self._dataset.texts("output_b")[self._place].as_py())
+
+    @property
+    def context(self) -> str:
+        return self._dataset[self._place].context
+
+    @property
+    def reference(self) -> str:
+        return self._dataset[self._place].reference
 
     @property
     def lengths(self) -> tuple[int, int]:

@@ -39,7 +39,7 @@ from engine.core.column_map import (
 )
 from engine.core.errors import ColumnsError, Hint, Setting, Step
 from engine.core.formatting import counted, listed, quoted
-from engine.core.items import HUMAN_LABELS, Preference, digest, majority, written_label
+from engine.core.items import BACKGROUND, HUMAN_LABELS, Preference, digest, majority, written_label
 from engine.core.rubric import Rubric, default_criterion
 from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
 from engine.data.column_source import (
@@ -69,6 +69,8 @@ _OF_PERSONS = ("email", "username", "name", "id")
 _MOST_ANNOTATORS = 100  # columns; of a crowd, whose workers label some items each, the names say little
 _OF_RANKED = frozenset((ID, INSTRUCTION, *RANKED))
 _OWN_TEXTS = (SYSTEM, INSTRUCTION, OUTPUT, *OUTPUTS, *RANKED)
+_MAY_BE_DIALOGUES = (*_OWN_TEXTS, *BACKGROUND)
+_OPTIONAL = (SYSTEM, *BACKGROUND)
 
 Cells = dict[str, str]
 
@@ -198,6 +200,7 @@ class MappedTable(SourceTable):
         ours = [name for name in self._sources if label_column(name) not in IF_NAMED]
         ours = [name for name in ours if name == label_column(name)]
         ours += [*OUTPUTS, self._verdict] if several or self._ranked else []
+        ours += filter(self._sources.get, BACKGROUND)
         ours += CANDIDATES if several and CANDIDATE in self._sources else ()
         ours += [column for label, columns in self._annotated.items() for column in (label, *columns)]
         return tuple(dict.fromkeys([ID, *ours, *self._labels]))
@@ -277,7 +280,7 @@ class MappedTable(SourceTable):
                 if source.is_list:
                     cells |= self._of_list(name, source, reader, row.number)
                     continue
-                if name in _OWN_TEXTS:
+                if name in _MAY_BE_DIALOGUES:
                     dialogues[name] = reader.turns(source)
                 cells[name] = self._cell(name, source, reader, row.number, dialogues.get(name))
             except SourceProblem as problem:
@@ -307,7 +310,7 @@ class MappedTable(SourceTable):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
-        if name != SYSTEM and not reader.has(source):
+        if name not in _OPTIONAL and not reader.has(source):
             raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
         if turns and not source.parts:
             return written(asked_in(turns) if name == INSTRUCTION else turns)
@@ -371,7 +374,7 @@ class MappedTable(SourceTable):
         """What each annotator says whose labels, or explanations, are a list in the row, without those that
         do not count.
         """
-        if name.endswith("_explanation"):
+        if name in BACKGROUND or name.endswith("_explanation"):
             return {name: _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))}
         if not _is_label(name):
             return {}

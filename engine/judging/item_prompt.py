@@ -270,7 +270,12 @@ def shown_prompts(
         sizer = _sizer(question, template, cancel)
         sized, shortening = sizer.as_judged(question.item)
         _check_shown(sized)
-        notes = [*question.notes, template.frame.note]
+        lacking = [name for name in question.settings.shows if not getattr(question.item, name)]
+        notes = [
+            *question.notes,
+            template.frame.note,
+            *(f"The item has no {name} to show." for name in lacking),
+        ]
         if question.run is not None:
             try:
                 check_same_format(question.run, template)

@@ -163,6 +163,9 @@ class RunPlan:
     def identity(self) -> RunIdentity:
         """What the store knows a run by: all that can change a result; no names, labels or threads."""
         settings = {**self.settings.as_json(), key.EXAMPLES: self.examples.hash}
+        if shows := self.settings.shows:
+            of_examples = [[getattr(item, name) for name in shows] for item in self.examples.ranked]
+            settings[key.SHOWN] = digest([self.dataset.background_hash(shows), of_examples])
         if self.calibration is not None and self.settings.explains:
             # Raw predictions do not depend on it; explanations are written for what is decided.
             settings[key.EXPLAINED_WITH] = self.calibration.hash
@@ -256,6 +259,7 @@ _WORDS = {
     key.DEVICE: "compute device",
     key.EXAMPLES: "labelled examples",
     key.EXPLAINED_WITH: "calibration",
+    key.SHOWN: "contexts or reference answers",
 }
 
 

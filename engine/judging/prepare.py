@@ -1,11 +1,11 @@
 """The one way from a run as it was asked for to its plan: files read, defaults chosen, the model checked."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError, Hint, SetupError, Step
+from engine.core.errors import ColumnsError, Hint, Setting, SetupError, Step
 from engine.core.events import CancelToken, FilesRead, Preparing
 from engine.core.formatting import counted, listed
 from engine.core.items import unwritable_ids
@@ -153,6 +153,20 @@ def example_pool(
     return choose_examples(dataset, rubric, shots, choice)
 
 
+def background_notices(dataset: Dataset, settings: rows.JudgeSettings) -> Iterator[str]:
+    """How many items lack a context or reference answer that is to be shown. SetupError where all do."""
+    for name in settings.shows:
+        lacking = int((dataset.lengths(name) == 0).sum())
+        if lacking == len(dataset):
+            raise SetupError(
+                f"{dataset.name} has no {name} to show to the judge.",
+                Hint("Name its column: ", Setting.COLUMNS.at(f"{name}=COLUMN"), ", or do not show it."),
+            )
+        if lacking:
+            items = counted(lacking, "item has", "items have")
+            yield f"{dataset.name}: {items} no {name} to show."
+
+
 def plan_notices(dataset: Dataset, model: ModelFile, settings: rows.JudgeSettings) -> list[str]:
     """What the user should know before the run: of the dataset, the model, and this computer's memory.
     SetupError where a submission could not name the items, ModelFileError where the model does not fit.
@@ -164,6 +178,7 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: rows.JudgeSetting
             "Rename them in the dataset.",
         )
     notices = [f"{dataset.name}: {notice}" for notice in dataset.notices]
+    notices += background_notices(dataset, settings)
     if rewritten := rewritten_ids(dataset.ids):
         notices.append(
             f"{dataset.name}: pandas reads these ids of the submission as numbers: {listed(rewritten)}."

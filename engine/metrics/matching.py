@@ -78,7 +78,8 @@ class System:
         asked = self.results.methods
         methods = "" if asked == DEFAULT_METHODS else f", by {' and '.join(asked)}"
         rubric = f", rubric {short_name(identity.rubric.name)}" if identity.rubric else ""
-        made = f"{orders}{methods}{rubric}{calibrated}{annotators}"
+        shown = "".join(f", {name} shown" for name in identity.shows)
+        made = f"{orders}{methods}{rubric}{shown}{calibrated}{annotators}"
         return f"{identity.model_name} on {identity.dataset_in_words}, {made}"
 
     @property

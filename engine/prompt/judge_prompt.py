@@ -1,7 +1,8 @@
 """What the model is asked: an item as a tree of text, each part marked own or foreign.
 
-stem: what the labels mean, labelled examples; the same for a whole run. trunk: this item, its responses in
-one order; shared by all criteria. branch: the criterion's question.
+stem: what the labels mean, labelled examples; the same for a whole run. trunk: this item, with the context
+and reference answer that a run shows between its instruction and its responses, these in one order; shared by
+all criteria. branch: the criterion's question.
 
 And what a second model is asked of an explanation next to the human one. Whoever changes words here, or those
 of the default rubric, raises PROMPT_VERSION or AGREEMENT_VERSION: results are tied to them.
@@ -26,6 +27,7 @@ class PromptTree:
     trunk: tuple[Part, ...]
     branches: tuple[tuple[Part, ...], ...]
     wording: PromptWording = DEFAULT_WORDING
+    shows: tuple[str, ...] = ()  # of BACKGROUND
 
     def question(
         self, branch: int, reply: str | None = None, text: str = "", thought: str | None = None
@@ -36,25 +38,33 @@ class PromptTree:
         asked = (*self.branches[branch], own(f"\n{text}")) if text else self.branches[branch]
         reply = self.wording.verdict if reply is None else reply
         user = (*self.stem, *self.trunk, *asked)
-        return Conversation((own(self._system),), user, reply, thought, fences_of(self.wording).texts)
+        fences = fences_of(self.wording, self.shows)
+        return Conversation((own(self._system),), user, reply, thought, fences.texts)
 
     @cached_property
     def _system(self) -> str:
-        return put_in(self.wording.system, letters=self.wording.letters())
+        system = put_in(self.wording.system, letters=self.wording.letters())
+        return "\n".join((system, *(getattr(self.wording, f"about_{name}") for name in self.shows)))
 
 
-def build_prompt(item: Item, order: Order, rubric: Rubric, examples: Sequence[Item] = ()) -> PromptTree:
-    """The prompt tree of an item; `examples` are labelled items shown before it."""
-    wording, fences = rubric.wording, fences_of(rubric.wording)
+def build_prompt(
+    item: Item, order: Order, rubric: Rubric, examples: Sequence[Item] = (), shows: tuple[str, ...] = ()
+) -> PromptTree:
+    """The prompt tree of an item; `examples` are labelled items shown before it. `shows`: which texts of
+    BACKGROUND are shown. An item that lacks one has no block of it, and its texts cannot pretend one: the
+    fences know all titles.
+    """
+    wording, fences = rubric.wording, fences_of(rubric.wording, shows)
     stem: list[Part] = []
     for number, example in enumerate(examples, start=1):
         heading = put_in(wording.example, number=str(number))
-        shown = item_parts(example, Order.AB, fences, wording)
+        shown = item_parts(example, Order.AB, fences, wording, shows)
         stem += [own(f"{heading}\n\n"), *shown, *_labels(example, rubric, fences)]
     if stem:
         stem.append(own(f"{wording.now}\n\n"))
     branches = tuple((own(wording.of_criterion(criterion)),) for criterion in rubric.criteria)
-    return PromptTree(tuple(stem), item_parts(item, order, fences, wording), branches, wording)
+    trunk = item_parts(item, order, fences, wording, shows)
+    return PromptTree(tuple(stem), trunk, branches, wording, shows)
 
 
 def verdict_reply(preference: Preference, wording: PromptWording = DEFAULT_WORDING) -> str:
@@ -66,23 +76,28 @@ def explanation_reply(preference: Preference, wording: PromptWording = DEFAULT_W
 
 
 @lru_cache(maxsize=8)
-def fences_of(wording: PromptWording) -> Fences:
-    return Fences(wording.titles, wording.end)
+def fences_of(wording: PromptWording, shows: tuple[str, ...] = ()) -> Fences:
+    return Fences(wording.titles_with(shows), wording.end)
 
 
 def item_parts(
-    item: Item, order: Order, fences: Fences, wording: PromptWording = DEFAULT_WORDING
+    item: Item,
+    order: Order,
+    fences: Fences,
+    wording: PromptWording = DEFAULT_WORDING,
+    shows: Sequence[str] = (),
 ) -> tuple[Part, ...]:
-    """The three texts of an item, each between marks; `fences` must know the titles of the wording."""
-    texts = (item.instruction, *order.arrange(item.output_a, item.output_b))
-    a_first = order is Order.AB
-    responses = (Source.RESPONSE_A, Source.RESPONSE_B) if a_first else (Source.RESPONSE_B, Source.RESPONSE_A)
-    sources = (Source.INSTRUCTION, *responses)
-    return tuple(
-        part
-        for title, text, source in zip(wording.titles, texts, sources, strict=True)
-        for part in fences.block(title, text, source)
-    )
+    """The texts of an item, each between marks; `fences` must know the titles of the wording."""
+    responses = [(item.output_a, Source.RESPONSE_A), (item.output_b, Source.RESPONSE_B)]
+    (first, second) = responses if order is Order.AB else responses[::-1]
+    shown = [name for name in shows if getattr(item, name)]
+    blocks = [
+        (wording.instruction, item.instruction, Source.INSTRUCTION),
+        *((getattr(wording, name), getattr(item, name), Source(name)) for name in shown),
+        (wording.response_a, *first),
+        (wording.response_b, *second),
+    ]
+    return tuple(part for block in blocks for part in fences.block(*block))
 
 
 def _labels(example: Item, rubric: Rubric, fences: Fences) -> list[Part]:

@@ -50,11 +50,13 @@ def tokenize_explanation(
     return tuple(template.tokenize(tree.question(branch, explanation_reply(preference, tree.wording))))
 
 
-def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -> tuple[int, ...]:
+def stem_tokens(
+    rubric: Rubric, examples: ExamplePool, template: ChatTemplate, shows: tuple[str, ...] = ()
+) -> tuple[int, ...]:
     """What all prompts of a run begin with, found with two items that differ from their first letter on."""
     # All texts of a probe begin with another letter than those of the other: both share the stem alone.
     probes = [Item("probe", text, text, text) for text in PROBES]
-    trees = (build_prompt(probe, Order.AB, rubric, examples.for_probe(probe)) for probe in probes)
+    trees = (build_prompt(each, Order.AB, rubric, examples.for_probe(each), shows) for each in probes)
     return shared_tokens([tree.question(0) for tree in trees], template)
 
 
@@ -64,10 +66,12 @@ def instruction_tokens(
     rubric: Rubric,
     examples: Sequence[Item],
     template: ChatTemplate,
+    *,
+    shows: tuple[str, ...],
 ) -> tuple[int, ...]:
-    """What an item's `prompts` in all orders begin with, up to the end of the instruction."""
+    """What an item's `prompts` in all orders begin with, up to where its responses begin."""
     probes = [replace(item, output_a=text, output_b=text) for text in PROBES]
-    trees = [build_prompt(probe, Order.AB, rubric, examples) for probe in probes]
+    trees = [build_prompt(probe, Order.AB, rubric, examples, shows) for probe in probes]
     trunks = [prompt.trunk for prompt in prompts]
     ids = [*trunks, *(template.tokenize(tree.question(0)) for tree in trees)]
     return trunks[0][: common_prefix(ids)]
@@ -256,7 +260,7 @@ class PromptSizer:
                 "The model's chat template has no reasoning block: chain of thought is not possible.",
                 Hint("Choose a reasoning model, or other ", Setting.METHODS, "."),
             )
-        self.stem = stem_tokens(rubric, examples, template)
+        self.stem = stem_tokens(rubric, examples, template, settings.shows)
         self.shared_cells = len(self.stem) + LONE_TOKEN_CELLS  # tokens of context that all items share
         if self.shared_cells >= settings.context:
             raise SetupError(
@@ -281,7 +285,8 @@ class PromptSizer:
     def sized(self, original: Item, shown: Item, in_series: bool = False) -> SizedItem:
         """The prompts of `original` as `shown`; `in_series`: a neighbour has its instruction. Cancelled."""
         # The examples are chosen by the item as it is, so that shortening does not change them.
-        examples = self._examples.for_item(original)
+        examples, shows = self._examples.for_item(original), self.settings.shows
+        length = shown.letters + sum(len(getattr(shown, name)) for name in shows)
         trees: dict[Order, PromptTree] = {}
         tokens: dict[Order, PromptTokens] = {}
         rounds: dict[Order, tuple[Round, ...]] = {}
@@ -289,9 +294,9 @@ class PromptSizer:
         try:
             for order in self.settings.orders:
                 self._raise_if_cancelled()
-                trees[order] = build_prompt(shown, order, self.rubric, examples)
+                trees[order] = build_prompt(shown, order, self.rubric, examples, shows)
                 # Of an item of 400 KB all prompts of an audit are a minute's work, and this one 0.1 s.
-                if self._most is not None and not tokens and shown.letters > self._most // 4:
+                if self._most is not None and not tokens and length > self._most // 4:
                     alone = len(self._template.tokenize(trees[order].question(0)))
                     if alone > self._most:
                         return SizedItem(shown, {}, {}, {}, (), alone, is_bound=True)
@@ -299,7 +304,7 @@ class PromptSizer:
             # A recurrent memory cannot be cut back: what both orders share must be held by itself.
             if in_series or (self._keeps_state and len(tokens) > 1):
                 prompts = list(tokens.values())
-                apart = instruction_tokens(shown, prompts, self.rubric, examples, self._template)
+                apart = instruction_tokens(shown, prompts, self.rubric, examples, self._template, shows=shows)
         except UnbreakableTextError as error:
             return SizedItem(shown, {}, {}, {}, (), self.shared_cells, error.reason)
         # Of one order: of its largest round, and of the label tokens, from which explanations continue.

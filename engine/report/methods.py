@@ -202,6 +202,7 @@ def _judge(results: RunResults, criterion: str | None) -> Iterator[Statement]:
     questions = "; ".join(f"{words(each.name)}, “{' '.join(each.question.split())}”" for each in asked)
     methods = identity.methods_in_words or methods_in_words(DEFAULT_METHODS)
     examples = ", with labelled examples" if facts.get(_EXAMPLES) else ""
+    examples += "".join(f", shown the {name} of each item" for name in identity.shows)
     yield Statement(
         f"It was prompted with prompt version {identity.prompt_version} of Tiebreak, by {methods}{examples}:"
         f" {questions}. Items were read in {facts['read in']}; a label is the likeliest of four (A, B, both"

@@ -35,6 +35,7 @@ _WORDS = {
     stored.RANDOM_ORDER: "instructions in a random order",
     "llama_cpp": "llama.cpp",
     "examples": "labelled examples, SHA-256",
+    "shown_texts": "contexts or reference answers, SHA-256",
     "chat_format_hash": "chat format, SHA-256",
     "chat_template_hash": "chat template, SHA-256",
     "model_bytes": "model, bytes",

@@ -66,8 +66,9 @@ _OF_TASK = asked_questions(ELOQUENT)
 class JudgeIdentity:
     """What gives raw predictions: a calibration is of use for no other.
 
-    `orders`, `methods`: as in the settings of a run; with chain of thought, `methods` also says how many
-    reasoning samples of how many tokens. `examples`: the hash of the labelled examples, empty for none.
+    `orders`, `methods`: as in the settings of a run; `methods` also says which texts of
+    BACKGROUND are shown and, with chain of thought, how many reasoning samples of how many tokens.
+    `examples`: the hash of the labelled examples, empty for none.
     `model_name`: for display alone. `asked`: by criterion.
     """
 
@@ -103,7 +104,7 @@ def asked_by(identity: RunIdentity) -> set[PredictionSource]:
 
 
 def _methods(identity: RunIdentity) -> tuple[str, ...]:
-    methods = tuple(map(str, identity.methods))
+    methods = (*map(str, identity.methods), *(f"with {name}" for name in identity.shows))
     if Method.CHAIN_OF_THOUGHT not in identity.methods:
         return methods
     settings = identity.judge_settings

@@ -12,7 +12,7 @@ from engine.core.codec import record_or
 from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import capitalised, counted, file_stem, listed, short_name, value_in_words, words
-from engine.core.items import Method, Order
+from engine.core.items import BACKGROUND, Method, Order
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.settings import rows
 from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule, dataset_in_words
@@ -20,6 +20,7 @@ from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule, dat
 # Keys of the settings of a run; each is missing where it says nothing.
 DEVICE = "device"  # what computed besides the processor, by its key
 EXAMPLES = "examples"  # the hash of the labelled examples that prompts show
+SHOWN = "shown_texts"  # the hash of the contexts and reference answers that prompts show
 EXPLAINED_WITH = "explained_with_calibration"  # the hash of the calibration whose labels are explained
 CHOSEN = "chosen_items"  # the ids of its items where these were chosen or drawn
 SAMPLE = "items_drawn"  # how they were drawn; it makes no other run
@@ -113,6 +114,11 @@ class RunIdentity:
     @property
     def methods(self) -> tuple[Method, ...]:
         return tuple(map(Method, self.settings.get(rows.row_of("methods").key, rows.DEFAULT_METHODS)))
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """Which texts of BACKGROUND its prompts show."""
+        return tuple(name for name in BACKGROUND if self.settings.get(f"show_{name}"))
 
     @property
     def examples(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.core.errors import Setting, SetupError
 from engine.core.formatting import capitalised, counted
-from engine.core.items import Method, Order
+from engine.core.items import BACKGROUND, Method, Order
 
 LARGEST = 2**31 - 1  # what a field of the window can hold; a remembered number above it is damaged
 
@@ -216,6 +216,8 @@ class ChosenSettings:
     reasoning_samples: int = 1
     max_reasoning_tokens: int = 512
     shorten: bool = False
+    show_context: bool = False
+    show_reference: bool = False
     max_explanation_tokens: int = 120
     temperature: float = 0.0
     seed: int = 0
@@ -224,6 +226,11 @@ class ChosenSettings:
     @property
     def chosen(self) -> dict[str, Any]:
         return {choice.name: getattr(self, choice.name) for choice in fields(ChosenSettings)}
+
+    @property
+    def shows(self) -> tuple[str, ...]:
+        """Which texts of BACKGROUND the prompts show, of items that have them."""
+        return tuple(name for name in BACKGROUND if getattr(self, f"show_{name}"))
 
     @property
     def may_read_one_order(self) -> bool:
@@ -478,6 +485,26 @@ SETTINGS = (
         tip="Omits the middle of long responses instead of leaving the item unscored; this is recorded.",
         help="omit the middle of responses that do not fit", brief="as in judge",
         docs="omit the middle of long responses if an item does not fit; recorded with the item",
+    ),
+    SettingRow(
+        name="show_context", kind=bool, called="context shown", group=Group.ITEMS,
+        surfaces=Surface.RUN | Surface.TUNE | Surface.AUDIT | Surface.PROMPT, in_recipe=True, unsaid=False,
+        phrase="context shown", label="Show the context to the judge",
+        tip="The column “context” of the dataset, such as the passages that a response was to use, stands in"
+        " the prompt after the instruction.",
+        help="show the judge the context of an item, its column context", brief="as in judge",
+        docs="show the judge the [context](how-it-judges.md#context-and-reference-answer) of an item, the"
+        " dataset's column `context`. This is another run than one without it",
+    ),
+    SettingRow(
+        name="show_reference", kind=bool, called="reference answer shown", group=Group.ITEMS,
+        surfaces=Surface.RUN | Surface.TUNE | Surface.AUDIT | Surface.PROMPT, in_recipe=True, unsaid=False,
+        phrase="reference answer shown", label="Show the reference answer to the judge",
+        tip="The column “reference” of the dataset, a correct answer to compare with, stands in the prompt"
+        " before the responses.",
+        help="show the judge the reference answer of an item, its column reference", brief="as in judge",
+        docs="show the judge the [reference answer](how-it-judges.md#context-and-reference-answer) of an"
+        " item, the dataset's column `reference`. This is another run than one without it",
     ),
     SettingRow(
         name="items_at_once", kind=int, called="items at once", things=True, least=1,

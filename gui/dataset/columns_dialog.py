@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 from engine.core import column_map
 from engine.core.errors import EngineError
 from engine.core.formatting import clipped, counted, quoted, visible, without_middle, words
-from engine.core.items import HUMAN_LABELS, written_label
-from engine.core.rubric import OVERALL, Rubric, default_criterion
+from engine.core.items import BACKGROUND, HUMAN_LABELS, written_label
+from engine.core.rubric import DEFAULT_WORDING, OVERALL, Rubric, default_criterion
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import FirstItems, Foreign
 from gui.widgets.actions import MenuButton, ReadingOrder, timer
@@ -273,7 +273,8 @@ _SIZE = (180, 44)  # characters, lines
 _FORM = 62  # characters
 _SHARE_OF_SCREEN = 0.94
 
-_ITEM = {"id": "Id", "system": "System prompt", "instruction": "Instruction"}
+_BACKGROUND = {name: getattr(DEFAULT_WORDING, name) for name in BACKGROUND}
+_ITEM = {"id": "Id", "system": "System prompt", "instruction": "Instruction", **_BACKGROUND}
 _OUTPUTS = {"output_a": "Response A", "output_b": "Response B"}
 _RANKED = {"chosen": "Chosen response", "rejected": "Rejected response"}
 _SEVERAL = {"output": "Responses", "score": "Scores", "candidate": "Candidates", "group": "Rows of one item"}

@@ -12,7 +12,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
-from engine.core.items import PREFERENCES, HumanLabel, Item, labels_beside
+from engine.core.items import BACKGROUND, PREFERENCES, HumanLabel, Item, labels_beside
+from engine.core.rubric import DEFAULT_WORDING
 from gui.dataset.dataset_jobs import Counted
 from gui.widgets.fields import Fold
 from gui.widgets.foreign_text import READABLE, plain_label
@@ -241,8 +242,8 @@ class ItemPreview(QWidget):
 
     def restyle(self) -> None:
         item = self.item
-        texts = () if item is None or self._longer else (item.instruction, item.output_a, item.output_b)
-        self.more.setVisible(any(len(text) > CUT_AFTER for text in texts))
+        texts = {} if item is None else _titled_texts(item)
+        self.more.setVisible(not self._longer and any(len(text) > CUT_AFTER for text in texts.values()))
         self.prompt.setEnabled(item is not None)
         document = self.view.document()
         document.clear()
@@ -252,11 +253,7 @@ class ItemPreview(QWidget):
         cursor = QtGui.QTextCursor(document)
         cursor.beginEditBlock()
         self._heading(cursor, f"Item {item.id}", first=True)
-        for title, text in (
-            ("Instruction", item.instruction),
-            ("Response A", item.output_a),
-            ("Response B", item.output_b),
-        ):
+        for title, text in texts.items():
             self._heading(cursor, title, _characters(len(text)))
             self._body(cursor, text)
         self._human_labels(cursor, item)
@@ -283,7 +280,7 @@ class ItemPreview(QWidget):
                 self._body(cursor, gold.explanation, indent=1)
 
     def _other_columns(self, cursor: QtGui.QTextCursor) -> None:
-        filled = {column: text for column, text in self._others.items() if text}
+        filled = {name: text for name, text in self._others.items() if text and name not in BACKGROUND}
         if filled:
             self._heading(cursor, "Other columns")
         for column, text in filled.items():
@@ -346,6 +343,13 @@ class ItemPreview(QWidget):
                 marks.append(mark)
                 found = document.find(word, found)
         self.view.setExtraSelections(marks)
+
+
+def _titled_texts(item: Item) -> dict[str, str]:
+    """The texts of an item by their titles; context and reference answer where it has them."""
+    texts = {"instruction": item.instruction, **item.background}
+    texts |= {"response_a": item.output_a, "response_b": item.output_b}
+    return {getattr(DEFAULT_WORDING, name): text for name, text in texts.items()}
 
 
 def _characters(count: int) -> str:

@@ -86,6 +86,7 @@ class PreviewRequest:
     order: Order
     kind: Method | None  # of KINDS
     model: Path | None  # whose chat format
+    shows: tuple[str, ...] = ()  # of BACKGROUND
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,8 @@ def _asked(request: PreviewRequest) -> "tuple[Conversation, list[Conversation]]"
     """What is asked up to where the answer is read, and the same with each of its answers."""
     from engine.prompt.judge_prompt import build_prompt, explanation_reply
 
-    tree, wording = build_prompt(request.item, request.order, request.rubric), request.rubric.wording
+    wording = request.rubric.wording
+    tree = build_prompt(request.item, request.order, request.rubric, shows=request.shows)
     if request.kind is None:
         return tree.question(0, explanation_reply(Preference.A, wording)), []
     question = _shown_question(request.kind, wording)

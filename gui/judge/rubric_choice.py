@@ -150,7 +150,8 @@ class RubricChoice(CurrentChoice):
 
     def _open(self, request: RubricRequest) -> None:
         space, window = self._workspace, QApplication.activeWindow() or self.window()
-        request = replace(request, dataset=space.dataset, model=self._described().model_path)
+        setup = self._described()
+        request = replace(request, dataset=space.dataset, model=setup.model_path, shows=setup.shows)
         self.dialog = RubricDialog(space, request, window)
         self.dialog.saved.connect(self._take_opened)
         self.dialog.finished.connect(lambda: setattr(self, "dialog", None))  # which holds a dataset

@@ -47,6 +47,7 @@ class PreviewPanel(QWidget):
     ) -> None:
         super().__init__()
         self._draft, self._dataset, self._model = draft, request.dataset, request.model
+        self._shows = request.shows
         self._shown_of: tuple[int, Method | None, Order] | None = None
         last = min(len(self._dataset), _MOST) if self._dataset is not None else 1
         self.kind, self.order = ComboBox(), ComboBox()
@@ -83,7 +84,7 @@ class PreviewPanel(QWidget):
         rubric, kind = self._draft.rubric.sound(self._draft.place), self.kind.currentData()
         item = SAMPLE_ITEM if self._dataset is None else self._dataset[self.item.value() - 1]
         order = Order(self.order.currentData())
-        return PreviewRequest(rubric, item, order, Method(kind) if kind else None, self._model)
+        return PreviewRequest(rubric, item, order, Method(kind) if kind else None, self._model, self._shows)
 
     def drop(self) -> None:
         self._rest.stop()
@@ -146,6 +147,7 @@ class RubricRequest:
     file: RubricFile | None = None  # that it is from; None for what is not in a file yet
     dataset: "Dataset | None" = None  # whose items prompts are shown of; None for a sample
     model: Path | None = None  # in whose chat format
+    shows: tuple[str, ...] = ()  # the texts of BACKGROUND that prompts show
 
 
 class RubricDialog(QDialog):

@@ -1,4 +1,6 @@
-"""An item to read: the instruction above both responses; how the texts and the judgment share the height."""
+"""An item to read: the instruction, beside it context and reference answer, above both responses; how texts
+and judgment share the height.
+"""
 
 from enum import StrEnum
 
@@ -9,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from engine.core.formatting import counted, percent
 from engine.core.items import Item, Preference
 from engine.core.judgments import Shortening
+from engine.core.rubric import DEFAULT_WORDING
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.review_jobs import Highlights, compare_wording
 from gui.review.review_table import MOST_MARKED, Search, Spans, hit_style
@@ -46,7 +49,7 @@ class MarkingBox(ComboBox):
 class ItemReading(QWidget):
     def __init__(self, threads: EngineThreads) -> None:
         super().__init__()
-        self.instruction = TextPane("Instruction")
+        self.instruction, self.background = TextPane("Instruction"), TextPane("Reference answer and context")
         self.a, self.b = TextPane("Response A", Preference.A), TextPane("Response B", Preference.B)
         self._marking = Marking.NOTHING
         self._found: Highlights | None = None
@@ -60,8 +63,13 @@ class ItemReading(QWidget):
             pane.changed.connect(self._forget)
         self.beside = PageSplitter(Qt.Orientation.Horizontal)
         self.beside.setHandleWidth(8)
-        self.above = PageSplitter(Qt.Orientation.Vertical)
-        for splitter, *parts in ((self.beside, self.a, self.b), (self.above, self.instruction, self.beside)):
+        self.above, asked = PageSplitter(Qt.Orientation.Vertical), PageSplitter(Qt.Orientation.Horizontal)
+        asked.setHandleWidth(8)
+        for splitter, *parts in (
+            (self.beside, self.a, self.b),
+            (asked, self.instruction, self.background),
+            (self.above, asked, self.beside),
+        ):
             for part in parts:
                 splitter.addWidget(part)
         self.above.setStretchFactor(1, 1)
@@ -71,6 +79,10 @@ class ItemReading(QWidget):
     def show_item(self, item: Item, shortening: Shortening | None) -> None:
         self._new = True
         self.instruction.show_text(item.instruction)
+        beside = reversed(item.background.items())  # a context may be long
+        texts = (f"{getattr(DEFAULT_WORDING, name)}:\n{text}" for name, text in beside)
+        self.background.show_text("\n\n".join(texts))
+        self.background.setVisible(bool(item.background))
         a, b = (shortening.left_out_a, shortening.left_out_b) if shortening else (0, 0)
         for pane, text, left_out in ((self.a, item.output_a, a), (self.b, item.output_b, b)):
             self._notes[pane] = counted(len(text.split()), "word", "words")
@@ -80,8 +92,12 @@ class ItemReading(QWidget):
             without = f"The model saw it without {left_out:,} characters of its middle."
             set_tip(pane.pill, f"{without} It is shown whole here.")
 
+    @property
+    def panes(self) -> tuple[TextPane, ...]:
+        return self.instruction, self.background, self.a, self.b
+
     def set_markdown(self, on: bool) -> None:
-        for pane in (self.instruction, self.a, self.b):
+        for pane in self.panes:
             pane.set_markdown(on)
 
     def set_marking(self, marking: Marking) -> None:
@@ -119,7 +135,7 @@ class ItemReading(QWidget):
             style.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
             shared = f"{percent(found.share)} of the responses' words are shared"
             self._notes[self.instruction] = shared + ("" if found.whole else ", of their beginnings")
-        for pane, marked in ((self.instruction, ()), (self.a, spans[0]), (self.b, spans[1])):
+        for pane, marked in zip(self.panes, ((), (), *spans), strict=True):
             hits = self._search.spans(pane.text)
             pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
             said = counted(len(hits), "hit", "hits") if hits else ""

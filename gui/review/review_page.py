@@ -452,8 +452,7 @@ class ReviewPage(Page):
             self.list.take_focus()
 
     def _turn_to_part(self, by: int) -> None:
-        texts = self.reading.instruction, self.reading.a, self.reading.b
-        read = [pane.view for pane in texts if pane.view.isVisible()]
+        read = [pane.view for pane in self.reading.panes if pane.view.isVisible()]
         parts = [self.list.view, *read, *self.beside.places]
         focused = self.window().focusWidget()
         place = next((number for number, part in enumerate(parts) if part is focused), 0)

@@ -24,6 +24,8 @@ _WORDS = {
     Source.INSTRUCTION: "instruction",
     Source.RESPONSE_A: "response A",
     Source.RESPONSE_B: "response B",
+    Source.CONTEXT: "context",
+    Source.REFERENCE: "reference answer",
     Source.EXPLANATION: "explanation of an example",
     Source.THOUGHT: "the model's reasoning",
     Source.FOREIGN: "other text",

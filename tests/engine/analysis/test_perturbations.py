@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,6 +195,17 @@ def test_the_file_is_a_dataset_with_the_labels_of_people(tmp_path: Path) -> None
     kinds = read.texts("probe").to_pylist()
     assert kinds[3:11] == ["item", *("padded",) * 2, *("formatted",) * 2, *("injected",) * 2, "again"]
     assert Counter(kinds)["item"] == 4
+
+
+def test_perturbations_keep_the_reference_answers_of_their_items(tmp_path: Path) -> None:
+    told = replace(ITEMS, others=pa.table({"reference": ["56", "", "57", ""]}))
+    made = make_perturbations(told, 100)
+    assert made.name != make_perturbations(ITEMS, 100).name
+    made.write(tmp_path / made.name)
+    read = load_dataset(tmp_path / made.name)
+    assert [item.reference for item in read] == [item.reference for item in made.items]
+    assert Counter(item.reference for item in read)["57"] > 1
+    assert read.background == ("reference",)
 
 
 def test_the_same_items_make_the_same_file_and_other_labels_another() -> None:

@@ -83,6 +83,14 @@ def test_it_is_loaded_as_it_is_reported(known: Known, tmp_path: Path) -> None:
             assert {**gold.annotators} == {**first.annotators.get(name, {})}
 
 
+def test_reference_answers_are_read(tmp_path: Path) -> None:
+    named = {known.slug: known for known in every_known() if "reference" in known.columns}
+    assert list(named) == ["prometheus-feedback-collection", "prometheus-preference-collection"]
+    read = [load_dataset(written(known, tmp_path)) for known in named.values()]
+    assert [dataset[0].reference for dataset in read] == ["The Vltava flows through Prague."] * 2
+    assert all("orig_reference_answer" not in dataset.other_columns for dataset in read)
+
+
 def test_columns_that_are_read_name_no_further_criteria(tmp_path: Path) -> None:
     (known,) = (known for known in every_known() if known.slug == "helpsteer3-preference")
     dataset = load_dataset(written(known, tmp_path))

@@ -13,13 +13,21 @@ from hypothesis import strategies as some
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, InputError
 from engine.core.items import Preference
+from engine.core.rubric import ELOQUENT
+from engine.data.column_content import read_sample
+from engine.data.column_guess import guess_columns
 from engine.data.dataset import Dataset, load_dataset
+from engine.data.tables import open_table
 
 TEXTS = some.text(some.characters(codec="utf-8"))
 SIDES = {"instruction": "prompt", "output_a": "one", "output_b": "two"}
 COLUMNS = ColumnMap.of({"id": "uid", **SIDES})
 RANKED = ColumnMap.of({"instruction": "prompt", "chosen": "good", "rejected": "bad"})
 TEXTS_OF_ONE = {"prompt": "q", "one": "a", "two": "b"}
+
+PASSAGES = {"prompt": "q", "one": "a", "two": "b", "passages": ["One.", "Two."], "gold": "g"}
+
+SIDED = {"response_a": "Ann wrote it.", "response_b": "Bo wrote it."}
 
 Save = Callable[[str, bytes], Path]
 
@@ -536,3 +544,41 @@ def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
     dataset = mapped(tmp_path, records, {**named, **sources})
     gold = [item.gold["safety"] for item in dataset]
     assert [(each.label, dict(each.annotators)) for each in gold] == [("A", {}), ("B", {})]
+
+
+def test_context_and_reference_are_fields_of_items_and_no_part_of_their_content(
+    tmp_path: Path,
+) -> None:
+    rows: list[Mapping[str, object]] = [PASSAGES, {**PASSAGES, "prompt": "r", "gold": None}]
+    both = "One.\n\nTwo."
+    without = mapped(tmp_path, rows, SIDES)
+    dataset = mapped(tmp_path, rows, {**SIDES, "context": "passages[]", "reference": "gold"})
+    for items in (list(dataset), [dataset[0], dataset[1]], list(dataset.items_in_short())):
+        assert [(item.context, item.reference) for item in items] == [
+            ("One.\n\nTwo.", "g"),
+            ("One.\n\nTwo.", ""),
+        ]
+    assert dataset.at([1])[0].background == {"context": both}
+    assert dataset.hash == without.hash
+    assert [item.content_hash for item in dataset] == [item.content_hash for item in without]
+    assert without[0].background == {}
+    assert dataset.background_hash(["reference"]) != without.background_hash(["reference"])
+
+
+def test_columns_of_retrieval_and_of_references_are_guessed(tmp_path: Path) -> None:
+    rows = [
+        {
+            "question": f"Who wrote {k}?",
+            "retrieved_contexts": ["By Ann.", k],
+            "ground_truth": f"Ann {k}",
+            **SIDED,
+        }
+        for k in "xyz"
+    ]
+    guess = guess_columns(read_sample(open_table(lines(tmp_path / "x.jsonl", *rows))), ELOQUENT)
+    read = guess.map.source_of
+    assert (read["instruction"], read["context"], read["reference"]) == (
+        "question",
+        "retrieved_contexts[]",
+        "ground_truth",
+    )

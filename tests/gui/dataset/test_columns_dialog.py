@@ -95,6 +95,26 @@ def test_the_first_rows_are_shown_as_they_would_be_read(
     assert "These rows can be read" in dialog.problem.text()
 
 
+def test_context_and_reference_answer_have_fields_that_are_guessed(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    row = {
+        "query": "Who?",
+        "answer_1": "Bo.",
+        "answer_2": "Ann.",
+        "reference_answer": "Ann",
+        "passage": "By Ann.",
+    }
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([row, {**row, "query": "And who else?"}]), "utf-8")
+    dialog = asked(qtbot, page, path)
+    assert "Context: By Ann.\nReference answer: Ann\n" in dialog.items.toPlainText()
+    dialog.fields["item"].by_target["context"].choose(NOTHING)
+    qtbot.waitUntil(lambda: "Context:" not in dialog.items.toPlainText())
+    accept(qtbot, page, dialog)
+    assert dataset_of(page.workspace)[1].background == {"reference": "Ann"}
+
+
 def test_another_choice_is_shown_at_once_and_enter_opens_the_file(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:

@@ -364,6 +364,17 @@ def open_file_without_labels(qtbot: QtBot, page: DatasetPage, path: Path) -> Non
     qtbot.waitUntil(lambda: page.items.slices.by.count() > 1)
 
 
+def test_context_and_reference_answer_are_texts_of_the_item(
+    qtbot: QtBot, page: DatasetPage, save: Save
+) -> None:
+    rows = [f"{HEAD}\tkind\treference\tcontext", "1\tAsked\ta\tb\tchat\tRight so\t<b>Told</b>", ""]
+    open_file(qtbot, page, save("told.tsv", "\n".join(rows).encode()))
+    text = page.preview.text
+    parts = ["Asked", "Context   11", "<b>Told</b>", "Reference answer   8", "Right so", "Response A", "chat"]
+    assert sorted(parts, key=text.index) == parts
+    assert text.endswith("Other columns\nkind: chat")
+
+
 def column(page: DatasetPage, source: str) -> int:
     return [found.source for found in page.items.table.columns].index(source)
 

@@ -36,6 +36,17 @@ def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspac
     assert wanted.args == ["Judge"]
 
 
+def test_context_and_reference_answer_are_read_beside_the_instruction_where_there_are_any(page: Page) -> None:
+    reading, item = page.reading, page.dataset[0]
+    assert reading.background.isHidden()
+    reading.show_item(replace(item, context="Told.", reference="A right answer."), None)
+    assert reading.background.isVisible()
+    assert reading.background.text == "Reference answer:\nA right answer.\n\nContext:\nTold."
+    assert reading.instruction.text == item.instruction
+    reading.show_item(item, None)
+    assert reading.background.isHidden()
+
+
 def test_items_are_listed_by_doubt_with_texts_and_judgment_and_gone_through_by_keys(page: Page) -> None:
     table, card, text = page.list.table, page.desk.card, page.reading.a.view
     doubts = [table.index(row, UNCERTAINTY).data(SORT_ROLE) for row in range(table.rowCount())]
