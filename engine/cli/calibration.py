@@ -16,7 +16,7 @@ from engine.core.formatting import counted
 from engine.core.tables import Section, Sentences, Sheet, Tone
 from engine.judging.item_prompt import order_tokens
 from engine.metrics.matching import match, told_apart
-from engine.operations.measuring import JurySetup, decide_together, fit_calibration
+from engine.operations.measuring import JurySetup, decide_together, fit_calibration, worth_together
 from engine.operations.opening import check_store, files_of_runs
 from engine.report.calibration import calibration_sections, learning_section
 from engine.report.orders import margin_sections
@@ -119,11 +119,17 @@ def jury() -> console.Parser:
         default=DEFAULT_CERTAINTY,
     )
     arguments.flag("--lengths", "with --gold: use the lengths of the responses as a feature")
+    arguments.flag(
+        "--plan",
+        "with --gold: print how many independent judges these are worth and what each adds; store nothing",
+    )
     arguments.store()
     return arguments
 
 
 def _jury(options: argparse.Namespace) -> int:
+    if options.plan and options.gold is None:
+        raise SetupError("--plan needs human labels.", "Name the labelled dataset with --gold.")
     with console.interruptible() as cancel:
         opened = [measures.system_of(options, word, LabelSourceKind.JUDGE) for word in options.systems]
         systems = told_apart(opened)
@@ -141,6 +147,10 @@ def _jury(options: argparse.Namespace) -> int:
             lengths=options.lengths,
             certainty=options.certainty,
         )
+        if options.plan:
+            worth = show_measure("Judges", worth_together(setup, cancel))
+            console.print_sheet(Sheet("", [worth]))
+            return console.DONE
         kept = show_measure("fitting", decide_together(setup, options.store, cancel))
     console.print_sheet(Sheet("", [Section("panel", "", [run_facts(kept.results)]), *kept.sections]))
     print(f"\n{console.printable(kept.run.title)} is run {kept.run.id} of {options.store}.")

@@ -1,0 +1,176 @@
+"""How many judges a jury is worth, before it is made: judges that err on the same items count as fewer, and
+what each adds to the accuracy of the mean of all.
+"""
+
+from collections.abc import Generator, Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.calibration.jury import DEFAULT_CERTAINTY, make_jury
+from engine.core.errors import SetupError
+from engine.core.events import CancelToken, MeasureProgress
+from engine.core.numeric import BoolArray, FloatArray, IntArray
+from engine.core.tables import Estimate
+from engine.data.dataset import Dataset
+from engine.metrics.accuracy import is_right
+from engine.metrics.intervals import FEW, OverInstructions, group_numbers, holm
+from engine.metrics.matching import System, match_together, system_of_run
+
+
+@dataclass(frozen=True)
+class JudgeWorth:
+    """`accuracy`: of the judge alone, 0 to 1. `adds`: how much more accurate the mean of all judges is than
+    that of the others, -1 to 1, 95 % interval over instructions; `p_holm`: that this is 0, corrected for all
+    judges. `without`: what number of independent judges the others are worth; None where one never errs.
+    """
+
+    name: str
+    accuracy: float
+    adds: Estimate
+    p_holm: float
+    without: float | None
+
+
+@dataclass(frozen=True)
+class JuryWorth:
+    """`accuracy`: of the mean of all. `correlation`: of the errors of two judges, on average; `effective`: of
+    how many independent judges the errors' mean varies as much, with its 95 % interval; None where a judge
+    never errs, or always.
+    """
+
+    judges: tuple[JudgeWorth, ...]
+    accuracy: Estimate
+    correlation: float | None
+    effective: Estimate | None
+    labels: int
+    instructions: int
+
+    @property
+    def least(self) -> JudgeWorth:
+        """The judge without which least is lost."""
+        return min(self.judges, key=lambda judge: judge.adds.value)
+
+
+def effective_number(
+    wrong: BoolArray, criteria: IntArray, groups: Sequence[Hashable] | IntArray
+) -> tuple[float, Estimate] | None:
+    """The average correlation of two judges' errors, and n / (1 + (n - 1) correlation): Kish's design effect
+    (Survey Sampling, 1965, 5.4) of the mean of n judges, here n^2 over the sum of their correlation matrix.
+    `wrong`: (judges, labels); errors are compared within the criterion of each label. The interval is of the
+    logarithm, by the influence of each instruction on the correlations. None where a judge's errors never
+    vary. Simulated: `bench/coverage/juries.py`.
+    """
+    errors = wrong.astype(np.float64)
+    for criterion in np.unique(criteria):
+        own = criteria == criterion
+        errors[:, own] -= errors[:, own].mean(axis=1, keepdims=True)
+    spread = np.sqrt((errors**2).mean(axis=1, keepdims=True))
+    if not spread.all():
+        return None
+    errors /= spread
+    judges, labels = errors.shape
+    correlations = errors @ errors.T / labels
+    total = float(correlations.sum())
+    pulls = (errors.sum(axis=0) ** 2 - correlations.sum(axis=0) @ errors**2) / (labels * total)
+    over = OverInstructions.of_pulls(
+        np.log(judges**2 / total), (-pulls).tolist(), [1 / labels] * labels, list(groups)
+    )
+    ends = over.skewed_interval() if over else None
+    shown = ends and (max(float(np.exp(ends.low)), 1.0), float(np.exp(ends.high)))
+    return (total / judges - 1) / max(judges - 1, 1), Estimate(judges**2 / total, shown)
+
+
+def worth_of(
+    names: Sequence[str],
+    *,
+    right: BoolArray,
+    together: BoolArray,
+    without: BoolArray,
+    criteria: IntArray,
+    groups: Sequence[Hashable] | IntArray,
+) -> JuryWorth | None:
+    """`right`: whether each judge alone is, `without`: the mean of all others, (judges, labels); `together`:
+    of all, (labels,). None for fewer than FEW instructions.
+    """
+    numbers = group_numbers(groups)
+    places = {str(name): criteria == name for name in np.unique(criteria)}
+    instructions = {name: numbers[own] for name, own in places.items()}
+
+    def over(values: FloatArray | BoolArray) -> OverInstructions:
+        found = OverInstructions.of({name: values[own] for name, own in places.items()}, instructions)
+        assert found is not None  # there are FEW instructions
+        return found
+
+    if numbers.max(initial=-1) + 1 < FEW:
+        return None
+    adds = [over(together.astype(np.float64) - others) for others in without]
+    found, of_all = effective_number(~right, criteria, numbers), over(together)
+    others = [effective_number(~np.delete(right, one, 0), criteria, numbers) for one in range(len(right))]
+    return JuryWorth(
+        tuple(
+            JudgeWorth(
+                name,
+                over(own).mean,
+                Estimate(gain.mean, gain.difference_interval()),
+                p,
+                rest and rest[1].value,
+            )
+            for name, own, gain, p, rest in zip(
+                names, right, adds, holm([one.p_value for one in adds]), others, strict=True
+            )
+        ),
+        Estimate(of_all.mean, of_all.share_interval()),
+        found and found[0],
+        found and found[1],
+        right.shape[1],
+        of_all.instructions,
+    )
+
+
+def jury_worth(
+    systems: Sequence[System],
+    items: Dataset,
+    gold: Dataset,
+    cancel: CancelToken,
+    *,
+    partial: bool = False,
+    certainty: float = DEFAULT_CERTAINTY,
+) -> Generator[MeasureProgress, None, JuryWorth]:
+    """Of the mean of all judges, as `make_jury` takes them: without human overrides and calibrations.
+    SetupError for what cannot be a jury, and for labels of fewer than FEW instructions. Raises Cancelled.
+    """
+    made: list[System] = []
+    for place in range(len(systems) + 1):
+        cancel.raise_if_requested()
+        yield MeasureProgress(place, len(systems) + 1)
+        # The first is the jury of all: what cannot be one is refused there.
+        some = [system for number, system in enumerate(systems, start=1) if number != place]
+        if len(some) > 1:
+            made.append(system_of_run(make_jury(some, items, partial, certainty).results))
+        else:
+            made.append(_uncalibrated(some[0]))
+    every = match_together([*map(_uncalibrated, systems), *made], gold, partial=True)
+    criteria = [name for name in made[0].criteria if all(name in one.pairs for one in every)]
+    rights = [[is_right(pair) for name in criteria for pair in one.pairs[name]] for one in every]
+    pairs = [pair for name in criteria for pair in every[0].pairs[name]]
+    numbers = np.repeat(np.arange(len(criteria)), [len(every[0].pairs[name]) for name in criteria])
+    right, [together, *without] = np.array(rights[: len(systems)]), np.array(rights[len(systems) :])
+    names, groups = [system.name for system in systems], [pair.item.group for pair in pairs]
+    found = worth_of(
+        names, right=right, together=together, without=np.array(without), criteria=numbers, groups=groups
+    )
+    if found is None:
+        raise SetupError(
+            f"The judges have human labels of fewer than {FEW} different instructions in common.",
+            "Label more items, or make the jury without this.",
+        )
+    return found
+
+
+def _uncalibrated(system: System) -> System:
+    """A judge as a jury takes it."""
+    results = system.results
+    if results is None or results.run.submitted:
+        return system
+    return replace(system_of_run(results.calibrated(None)), name=system.name)
