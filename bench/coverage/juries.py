@@ -60,7 +60,8 @@ class JuryWorld(Kind):
 def _majority(right: BoolArray) -> BoolArray:
     """Of labels that are right or not; the first judge decides a draw."""
     votes = 2 * right.sum(axis=0) - len(right)
-    return np.where(votes == 0, right[0], votes > 0)
+    decided: BoolArray = np.where(votes == 0, right[0], votes > 0)
+    return decided
 
 
 @simulated(

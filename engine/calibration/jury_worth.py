@@ -52,33 +52,52 @@ class JuryWorth:
         return min(self.judges, key=lambda judge: judge.adds.value)
 
 
-def effective_number(
-    wrong: BoolArray, criteria: IntArray, groups: Sequence[Hashable] | IntArray
-) -> tuple[float, Estimate] | None:
+def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> tuple[float, Estimate] | None:
     """The average correlation of two judges' errors, and n / (1 + (n - 1) correlation): Kish's design effect
     (Survey Sampling, 1965, 5.4) of the mean of n judges, here n^2 over the sum of their correlation matrix.
-    `wrong`: (judges, labels); errors are compared within the criterion of each label. The interval is of the
-    logarithm, by the influence of each instruction on the correlations. None where a judge's errors never
-    vary. Simulated: `bench/coverage/juries.py`.
+    `wrong`: (judges, labels); errors are compared within the criterion of each label. None where a judge's
+    errors never vary. The interval is of the logarithm, by the influence of each instruction on the
+    correlations: the lower end as if all judges erred on one instruction more, the upper as if every second
+    did, since few errors may seem independent. Simulated: `bench/coverage/juries.py`.
     """
-    errors = wrong.astype(np.float64)
+    judges, labels = wrong.shape
+    found = _log_effective(wrong, criteria, groups, np.ones(labels))
+    if found is None:
+        return None
+    value = float(np.exp(found.mean))
+    of_each, counts = np.unique(criteria, return_counts=True)
+    count = int(groups.max()) + 1
+    ends = []
+    for erring in (np.ones(judges, np.bool_), np.arange(judges) % 2 == 0):
+        more = _log_effective(
+            np.column_stack([wrong, *[erring] * len(of_each)]),
+            np.concatenate([criteria, of_each]),
+            np.concatenate([groups, np.full(len(of_each), count)]),
+            np.concatenate([np.ones(labels), counts / count]),
+        )
+        ends.append(more and more.skewed_interval())
+    low, high = ends
+    shown = (max(float(np.exp(low.low)), 1.0), float(np.exp(high.high))) if low and high else None
+    return (judges / value - 1) / max(judges - 1, 1), Estimate(value, shown)
+
+
+def _log_effective(
+    wrong: BoolArray, criteria: IntArray, groups: IntArray, weights: FloatArray
+) -> OverInstructions | None:
+    """`weights`: how much each label counts, (labels,)."""
+    errors, shares = wrong.astype(np.float64), weights / weights.sum()
     for criterion in np.unique(criteria):
         own = criteria == criterion
-        errors[:, own] -= errors[:, own].mean(axis=1, keepdims=True)
-    spread = np.sqrt((errors**2).mean(axis=1, keepdims=True))
+        errors[:, own] -= np.average(errors[:, own], axis=1, weights=shares[own])[:, None]
+    spread = np.sqrt(errors**2 @ shares)
     if not spread.all():
         return None
-    errors /= spread
-    judges, labels = errors.shape
-    correlations = errors @ errors.T / labels
+    errors /= spread[:, None]
+    correlations = (errors * shares) @ errors.T
     total = float(correlations.sum())
-    pulls = (errors.sum(axis=0) ** 2 - correlations.sum(axis=0) @ errors**2) / (labels * total)
-    over = OverInstructions.of_pulls(
-        np.log(judges**2 / total), (-pulls).tolist(), [1 / labels] * labels, list(groups)
-    )
-    ends = over.skewed_interval() if over else None
-    shown = ends and (max(float(np.exp(ends.low)), 1.0), float(np.exp(ends.high)))
-    return (total / judges - 1) / max(judges - 1, 1), Estimate(judges**2 / total, shown)
+    pulls = shares * (correlations.sum(axis=0) @ errors**2 - errors.sum(axis=0) ** 2) / total
+    mean = float(np.log(len(wrong) ** 2 / total))
+    return OverInstructions.of_pulls(mean, pulls.tolist(), shares.tolist(), groups.tolist())
 
 
 def worth_of(

@@ -17,7 +17,7 @@ from engine.metrics.accuracy import UNSCORED
 from engine.metrics.comparison import Comparison, match_all
 from engine.metrics.comparison import compare as compared
 from engine.metrics.evaluation import evaluate as evaluated
-from engine.metrics.evaluation import evaluating, official_json
+from engine.metrics.evaluation import evaluating, mixed_accuracies, official_json
 from engine.metrics.matching import Matched, match
 from engine.report.accuracy import confusion_section
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
@@ -26,6 +26,7 @@ from engine.report.slices import (
     compared_slices_in_short,
     compared_slices_in_words,
     compared_win_table,
+    mix_section,
     slice_sections,
 )
 from engine.system.files import write_whole
@@ -49,6 +50,7 @@ def evaluate() -> console.Parser:
     measures.add_methods(arguments)
     arguments.flag("--confusion", "also print the confusion matrices")
     measures.add_slices(arguments)
+    measures.add_mix(arguments)
     shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
@@ -61,6 +63,8 @@ def _evaluate(options: argparse.Namespace) -> int:
     with console.interruptible() as cancel:
         [system], gold, divisions = measures.read_systems(options, [options.system], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
+        mix = measures.mix_of(options, divisions)
+        mixed = None if mix is None else mixed_accuracies(matched, mix)
         by_model = measures.model_measures(options, cancel)
         measures.say_what_was_left_out(matched)
         scores = show_measure("explanations", by_model.scores(matched))
@@ -69,8 +73,12 @@ def _evaluate(options: argparse.Namespace) -> int:
     if options.json:
         found = official_json(evaluation, by_model.judge_name)
         found["details"] |= measures.slices_json(slices)
+        if mix is not None and mixed is not None:
+            rates = {name: [rate.value, rate.ends] for name, rate in mixed.items()}
+            found["details"]["mix"] = {"shares": mix.shares, "accuracy": rates}
         shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
+    more += [mix_section(evaluation, mix, mixed)] if mix is not None and mixed is not None else []
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
     if options.methods_text:

@@ -41,6 +41,7 @@ from engine.metrics.explanations import (
 )
 from engine.metrics.intervals import FEW, Interval, OverInstructions, mean_by_group
 from engine.metrics.matching import Matched, Pair
+from engine.metrics.mix import Mix
 from engine.results.run_results import RunResults
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
@@ -423,6 +424,21 @@ def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
             counts = {count.criterion: count for count in count_run(alone)}
             counted.append(SliceMeasures(part, len(alone.judged), 0, 0, counts, {}))
     return SlicedMeasures(division, tuple(counted))
+
+
+MEAN = "mean"
+
+
+def mixed_accuracies(matched: Matched, mix: Mix) -> dict[str, Estimate]:
+    """The accuracy on each criterion, and their mean, for a stated mix. SetupError for a slice of it without
+    human labels.
+    """
+    values = {
+        name: [(pair.item.id, pair.item.group, float(is_right(pair))) for pair in pairs]
+        for name, pairs in matched.pairs.items()
+    }
+    of_each = {name: mix.rate({name: of_one}, f"label on {words(name)}") for name, of_one in values.items()}
+    return {**of_each, MEAN: mix.rate(values)}
 
 
 class AccuracyLead(NamedTuple):

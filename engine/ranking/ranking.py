@@ -1,7 +1,7 @@
 """How often each candidate won, ties counting half, the ranking that follows, its caveats, and its JSON."""
 
-from collections.abc import Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any
@@ -15,6 +15,7 @@ from engine.core.items import HUMAN_LABELS, Preference, Tie
 from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions
+from engine.metrics.mix import Mix
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry
 from engine.ranking.comparisons import PairComparisons, check_candidates, left_out_in_words
 from engine.ranking.correction import Corrected
@@ -160,7 +161,7 @@ _NEARLY_ALL_TIES = 0.95
 class Ranking:
     """`comparisons`: what it rests on. `bradley_terry`: None where comparisons do not hold all candidates
     together, or there are fewer than FEW instructions. `lengths`: None where lengths say nothing. `places`:
-    how often the response that stood as A won.
+    how often the response that stood as A won. `mixed`: win rates for a stated mix, where one was stated.
     """
 
     comparisons: PairComparisons
@@ -168,6 +169,7 @@ class Ranking:
     bradley_terry: BradleyTerryScores | None
     lengths: LengthControl | None
     places: Estimate
+    mixed: Mapping[str, Estimate] = field(default_factory=dict)
 
     @cached_property
     def ids_of(self) -> list[frozenset[str]]:
@@ -298,6 +300,25 @@ def rank(
     return Ranking(comparisons, rates, found, length_control(comparisons, cancel), place)
 
 
+def mixed_rates(comparisons: PairComparisons, mix: Mix) -> dict[str, Estimate]:
+    """The win rate of each candidate for a stated mix; candidates without a comparison on each of its slices
+    are omitted. SetupError where no candidate has one.
+    """
+    rates: dict[str, Estimate] = {}
+    lacking: SetupError | None = None
+    for number, (name, places) in enumerate(zip(comparisons.names, comparisons.of, strict=True)):
+        won = comparisons.won(number, places).tolist()
+        groups = comparisons.instructions[places].tolist()
+        ids = [comparisons.ids[place] for place in places]
+        try:
+            rates[name] = mix.rate({name: [*zip(ids, groups, won, strict=True)]}, "labelled comparison")
+        except SetupError as error:
+            lacking = error
+    if lacking is not None and not rates:
+        raise lacking
+    return rates
+
+
 def ranking_json(
     ranking: Ranking, corrected: RankedByLabels | None = None, remark: str = ""
 ) -> dict[str, Any]:
@@ -315,6 +336,8 @@ def ranking_json(
                 "strength": float(found.fit.bradley_terry[0][found.names.index(name)]),
                 "ranks": list(found.ranks[name]),
             }
+        if name in ranking.mixed:
+            one |= _percent("win_rate_for_the_mix", ranking.mixed[name])
         if lengths is not None and name in lengths.rates:
             one |= _percent("win_rate_at_equal_length", lengths.rates[name])
         if correction is not None and name in correction.candidates:

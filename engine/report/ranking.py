@@ -45,6 +45,9 @@ RANK = Column("rank", "rank", Kind.TEXT).means(
     " worse. The family-wise error rate of all pairs is at most 5 %."
 )
 _GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
+_MIXED = Column("mixed", "for the mix (%)", Kind.ESTIMATE).means(
+    f"The win rates on the slices of the stated mix, weighted by its shares, in percent. {INTERVAL}"
+)
 _EQUAL_LENGTH = Column("equal_length", "length-controlled (%)", Kind.ESTIMATE).means(
     "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
     " regression. It depends on the other candidates: with one against a baseline it rests on that one's"
@@ -166,6 +169,7 @@ def candidate_table(ranking: Ranking) -> Table:
         CANDIDATE,
         *((RANK, _GROUP, STRENGTH) if found else ()),
         _WIN_RATE,
+        *((_MIXED,) if ranking.mixed else ()),
         *((_EQUAL_LENGTH, _BY_LENGTH) if lengths and lengths.rates else ()),
         *(_TIES[place] for place in met),
         _COMPARISONS,
@@ -181,7 +185,7 @@ def candidate_table(ranking: Ranking) -> Table:
         rate = rates[name]
         if found:
             row += [rank_in_words(found.ranks[name]), " ".join(letters[name]), found.scores[name]]
-        row.append(rate.rate)
+        row += [rate.rate, *([ranking.mixed.get(name)] if ranking.mixed else ())]
         if lengths and lengths.rates:
             even = lengths.rates.get(name)
             row += [even, None if even is None else 100 * (rate.rate.value - even.value)]
