@@ -1,7 +1,9 @@
 """`evaluate`, `compare`, `report`: runs and submissions against human labels."""
 
 import argparse
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
+from operator import ge, gt, le, lt
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -10,14 +12,16 @@ from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
-from engine.core.formatting import counted
+from engine.core.errors import SetupError
+from engine.core.formatting import counted, did_you_mean, listed
 from engine.core.tables import Part, Sentences, Sheet
+from engine.data.column_content import finite_number
 from engine.data.slices import Slicing
 from engine.metrics.accuracy import UNSCORED
 from engine.metrics.comparison import Comparison, match_all
 from engine.metrics.comparison import compare as compared
+from engine.metrics.evaluation import Evaluation, evaluating, mixed_accuracies, official_json
 from engine.metrics.evaluation import evaluate as evaluated
-from engine.metrics.evaluation import evaluating, mixed_accuracies, official_json
 from engine.metrics.matching import Matched, match
 from engine.report.accuracy import confusion_section
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
@@ -49,6 +53,12 @@ def evaluate() -> console.Parser:
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
     arguments.flag("--confusion", "also print the confusion matrices")
+    arguments.repeated(
+        "--require",
+        "CONDITION",
+        "exit with code 1 unless this is so: accuracy>=0.7, safety:kappa>0.4, accuracy.low>=0.6 (the lower"
+        " end of its interval); may be repeated",
+    )
     measures.add_slices(arguments)
     measures.add_mix(arguments)
     shared.add_labels_of(arguments)
@@ -60,6 +70,7 @@ def evaluate() -> console.Parser:
 def _evaluate(options: argparse.Namespace) -> int:
     written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, [options.system])
+    conditions = [_condition(text) for text in options.require]
     with console.interruptible() as cancel:
         [system], gold, divisions = measures.read_systems(options, [options.system], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
@@ -85,7 +96,32 @@ def _evaluate(options: argparse.Namespace) -> int:
         statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
         measures.write_methods(options, "evaluate", statements)
     console.print_sheet(sheet)
-    return console.DONE
+    met = [_is_met(evaluation, *each) for each in conditions]
+    return console.DONE if all(met) else console.INCOMPLETE
+
+
+_IS: Mapping[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}
+
+
+def _condition(text: str) -> tuple[str, str, float]:
+    """`accuracy>=0.7` as its parts. SetupError for anything else."""
+    parts = re.fullmatch(r"([^<>=]+)([<>]=?)([^<>=]+)", "".join(text.split()))
+    if parts is None or (bound := finite_number(parts[3])) is None:
+        raise SetupError(f"--require: cannot read {text!r}.", "Write a measure and its bound: accuracy>=0.7")
+    return parts[1], parts[2], bound
+
+
+def _is_met(evaluation: Evaluation, name: str, sign: str, bound: float) -> bool:
+    """Whether a condition is met, and tells it; what has no value meets none. SetupError."""
+    values = evaluation.values
+    if name not in values:
+        hint = f"{did_you_mean(name, values)}There are {listed([*values], len(values))}."
+        raise SetupError(f"--require: there is no measure {name!r}.", hint)
+    value = values[name]
+    met = value is not None and _IS[sign](value, bound)
+    found = "unknown" if value is None else f"{value:.4g}"
+    console.tell(f"Required: {name} {sign} {bound:g}. It is {found}: {'met' if met else 'not met'}.")
+    return met
 
 
 def compare() -> console.Parser:

@@ -108,6 +108,19 @@ class Evaluation:
         """The mean over the criteria of what the best baseline of each reaches (0 to 1)."""
         return sum(measures.rival_accuracy for measures in self.labels.values()) / len(self.labels)
 
+    @property
+    def values(self) -> dict[str, float | None]:
+        """Measures of labels by name, 0 to 1 (kappa: -1 to 1): `accuracy` is the mean over the criteria,
+        `safety:kappa` of one; `accuracy.low`, the lower end of its interval.
+        """
+        found = {"accuracy": (self.accuracy, self.interval)}
+        for name, one in self.labels.items():
+            found[f"{name}:accuracy"] = (one.accuracy, one.interval)
+            for key in ("kappa", "ac1", "macro_f1"):
+                found[f"{name}:{key}"] = getattr(one, key)
+        lows = {f"{name}.low": ends and ends.low for name, (_, ends) in found.items()}
+        return {**{name: value for name, (value, _) in found.items()}, **lows}
+
     def explanation_mean(self, measure: str) -> float | None:
         """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
         return mean_of(getattr(measures, measure) for measures in self.explanations.values())

@@ -333,6 +333,8 @@ def ranking_json(
         if found is not None:
             one |= {
                 **_percent("against_mean", found.scores[name]),
+                "elo": found.elo[name].value,
+                "elo_interval": found.elo[name].ends,
                 "strength": float(found.fit.bradley_terry[0][found.names.index(name)]),
                 "ranks": list(found.ranks[name]),
             }

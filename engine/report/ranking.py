@@ -40,6 +40,10 @@ STRENGTH = Column("strength", "vs the mean (%)", Kind.ESTIMATE).means(
     "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
     f" It is fair even if candidates had different opponents. {INTERVAL}"
 )
+_ELO = Column("elo", "Elo", Kind.MEASURE, digits=0).means(
+    "The Bradley-Terry score as an Elo rating: the mean of the candidates is 1500, and 400 points are odds of"
+    f" 10 to 1 that a candidate wins rather than loses. {INTERVAL}"
+)
 RANK = Column("rank", "rank", Kind.TEXT).means(
     "The possible ranks: below those that are significantly better, above those that are significantly"
     " worse. The family-wise error rate of all pairs is at most 5 %."
@@ -167,7 +171,7 @@ def candidate_table(ranking: Ranking) -> Table:
     met = [*((0, 1) if good or bad or not other else ()), *((2,) if other else ())]
     columns = [
         CANDIDATE,
-        *((RANK, _GROUP, STRENGTH) if found else ()),
+        *((RANK, _GROUP, STRENGTH, _ELO) if found else ()),
         _WIN_RATE,
         *((_MIXED,) if ranking.mixed else ()),
         *((_EQUAL_LENGTH, _BY_LENGTH) if lengths and lengths.rates else ()),
@@ -184,7 +188,12 @@ def candidate_table(ranking: Ranking) -> Table:
         row: list[Any] = [name]
         rate = rates[name]
         if found:
-            row += [rank_in_words(found.ranks[name]), " ".join(letters[name]), found.scores[name]]
+            row += [
+                rank_in_words(found.ranks[name]),
+                " ".join(letters[name]),
+                found.scores[name],
+                found.elo[name],
+            ]
         row += [rate.rate, *([ranking.mixed.get(name)] if ranking.mixed else ())]
         if lengths and lengths.rates:
             even = lengths.rates.get(name)
