@@ -49,6 +49,7 @@ COMMANDS = {
     "evaluate": "score a run or submission against human labels and baselines",
     "calibrate": "calibrate a run's probabilities on human labels; report what that gains",
     "learning-curve": "calibration quality by number of human labels",
+    "plan-labels": "how many human labels it takes, before any is given",
     "jury": "combine several judges of the same items into one run",
     "audit": "robustness audit of a judge, on one page",
     "orders": "from a run in both orders: how often one order is enough, and what that saves",
@@ -63,7 +64,7 @@ COMMANDS = {
 
 _TOGETHER = {
     "analysis": ("audit", "tune"),
-    "calibration": ("calibrate", "jury", "learning-curve", "orders"),
+    "calibration": ("calibrate", "jury", "learning-curve", "orders", "plan-labels"),
     "data": ("check", "pairs", "rubrics"),
     "ranking": ("rank", "weighted-score"),
     "scores": ("compare", "evaluate", "report"),

@@ -1,6 +1,8 @@
 """`calibrate`, `learning-curve`, `orders`, `jury`: what labels, the second order and more judges gain."""
 
 import argparse
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from engine.annotations.records import LabelSourceKind
@@ -13,9 +15,11 @@ from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.progress import show_measure
 from engine.core.errors import SetupError
 from engine.core.formatting import counted
-from engine.core.tables import Section, Sentences, Sheet, Tone
+from engine.core.rubric import ELOQUENT
+from engine.core.tables import Column, Kind, Section, Sentences, Sheet, Table, Tone
 from engine.judging.item_prompt import order_tokens
 from engine.metrics.matching import match, told_apart
+from engine.metrics.planning import LabelPlan, items_of_each
 from engine.operations.measuring import JurySetup, decide_together, fit_calibration, worth_together
 from engine.operations.opening import check_store, files_of_runs
 from engine.report.calibration import calibration_sections, learning_section
@@ -154,6 +158,47 @@ def _jury(options: argparse.Namespace) -> int:
         kept = show_measure("fitting", decide_together(setup, options.store, cancel))
     console.print_sheet(Sheet("", [Section("panel", "", [run_facts(kept.results)]), *kept.sections]))
     print(f"\n{console.printable(kept.run.title)} is run {kept.run.id} of {options.store}.")
+    return console.DONE
+
+
+def plan_labels() -> console.Parser:
+    arguments = console.command_parser(
+        plan_labels,
+        _plan_labels,
+        "How many items to label at random, before any is labelled: for intervals of a half width, to find\n"
+        "that a judge beats a baseline, and to let its labels stand (see trust). Where an instruction has\n"
+        "several items, labels say less: name the dataset, or --each.",
+    )
+    arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET", help="what is to be labelled")
+    for option, what, default in (
+        ("--accuracy", "the accuracy that is expected", LabelPlan.accuracy),
+        ("--kappa", "the kappa that is expected", LabelPlan.kappa),
+        ("--chance", "the agreement by chance", LabelPlan.chance),
+        ("--baseline", "the accuracy of the best baseline", LabelPlan.baseline),
+        ("--half", "the half width of an interval", LabelPlan.half),
+        ("--target", "the share of labels that stand which is to agree with people", LabelPlan.target),
+        ("--risk", "how probable it may be that fewer do", LabelPlan.risk),
+        ("--power", "in which share of cases what is so is found", LabelPlan.power),
+    ):
+        arguments.number(option, f"{what} (%(default)s)", metavar="SHARE", kind=float, default=default)
+    arguments.number("--each", "items of an instruction, without DATASET (1)", kind=float)
+    shared.add_columns(arguments, "DATASET")
+    return arguments
+
+
+def _plan_labels(options: argparse.Namespace) -> int:
+    each = options.each or 1.0
+    if options.dataset is not None:
+        with console.interruptible() as cancel:
+            each = items_of_each(
+                shared.read_dataset(options, options.dataset, cancel, ELOQUENT).groups.values()
+            )
+    given = {one.name: getattr(options, one.name) for one in fields(LabelPlan)}
+    plan = LabelPlan(**given | {"each": each})
+    columns = Column("wanted", "wanted", Kind.TEXT), Column("items", "items to label", Kind.COUNT)
+    said = f"With {each:.1f} items of an instruction on average. Items without a number: no labels show that."
+    table = Table(columns, [[wanted, items] for wanted, items in plan.needed.items()])
+    console.print_sheet(Sheet("Labels of a random sample", [Section("plan", "", [table, Sentences([said])])]))
     return console.DONE
 
 
