@@ -27,7 +27,7 @@ class JuryWorld(Kind):
     alike: float
     wrong: float = 0.3
 
-    def drawn(self, random: np.random.Generator, labels: int, instructions: int) -> JuryWorth | None:
+    def drawn(self, random: np.random.Generator, labels: int, instructions: int) -> JuryWorth:
         groups = random.integers(0, instructions, labels)
         shared = (random.normal(size=instructions)[groups] + random.normal(size=labels)) / np.sqrt(2)
         own = (
@@ -50,7 +50,6 @@ class JuryWorld(Kind):
     @cached_property
     def truth(self) -> tuple[float, list[float]]:
         found = self.drawn(np.random.default_rng(0), _EXACT, _EXACT)
-        assert found is not None
         assert found.effective is not None
         # Of two judges the first decides a draw, and the second adds nothing.
         adds = [one.adds.value for one in found.judges]
@@ -81,7 +80,7 @@ def _majority(right: BoolArray) -> BoolArray:
 )
 def _juries_held(random: np.random.Generator, world: JuryWorld) -> list[object]:
     found = world.drawn(random, world.labels, world.instructions)
-    if found is None or found.effective is None:
+    if found.effective is None:
         return [None] * 4
     effective, adds = world.truth
     held = [holds(one.adds.ends, truth) for one, truth in zip(found.judges, adds, strict=True)]

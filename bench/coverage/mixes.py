@@ -40,7 +40,7 @@ class MixWorld(Kind):
             values += [
                 (one, f"{name}{group}", value) for one, group, value in zip(ids, groups, right, strict=True)
             ]
-        mix = Mix.of(Slicing("kind", "kind", tuple(slices)), dict(zip("xyz", shares.tolist(), strict=True)))
+        mix = Mix(Slicing("kind", "kind", tuple(slices)), dict(zip("xyz", shares.tolist(), strict=True)))
         return mix.rate({"": values}).ends, float(np.dot(shares, _RATES[self.rates]))
 
 

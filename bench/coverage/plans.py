@@ -11,6 +11,7 @@ from engine.core.numeric import chance_of_share
 from engine.metrics import planning
 from engine.metrics.beyond_chance import MetLabels, kappa_of
 from engine.metrics.intervals import OverInstructions
+from engine.metrics.trust import ALIKE
 
 _HALF = 0.06
 _WIDER = 1.15  # so many times a half width may be the planned one
@@ -18,7 +19,7 @@ _WIDER = 1.15  # so many times a half width may be the planned one
 
 def _world(labels: int, each: int) -> World:
     items = planning.items_for(labels, each)
-    return World(-(-items // each), each, planning.ALIKE if each > 1 else 0.0)
+    return World(-(-items // each), each, ALIKE if each > 1 else 0.0)
 
 
 @simulated(
@@ -65,6 +66,6 @@ def _kappa_held(random: np.random.Generator, kappa: float, each: int) -> bool:
     human = world.drawn(random, groups, shares)
     guessed = random.choice(len(shares), len(groups), p=shares)
     judge = np.where(random.random(len(groups)) < kappa, human, guessed)
-    both = ([PREFERENCES[place] for place in labels] for labels in (human, judge))
-    ends = MetLabels.of(*both, groups).measured(kappa_of).interval
+    one, other = ([PREFERENCES[place] for place in labels] for labels in (human, judge))
+    ends = MetLabels.of(one, other, groups).measured(kappa_of).interval
     return ends is not None and (ends.high - ends.low) / 2 <= _WIDER * _HALF

@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec import convert
+
 from engine.core.errors import SetupError
 from engine.core.formatting import counted
 from engine.core.items import Item, Preference, digest
@@ -39,23 +41,17 @@ DEFAULT_LANGUAGE = "en"
 
 class PlantedTexts(NamedTuple):
     """What is appended to responses in a language: sentences without content, and some that address the
-    judge. `words`: frequent ones of the language.
+    judge. `words`: frequent ones of the language; `abbreviations`: of three or more characters.
     """
 
     words: frozenset[str]
     filler: tuple[str, ...]
     injection: tuple[str, ...]
+    abbreviations: frozenset[str] = frozenset()
 
 
-def _planted() -> Mapping[str, PlantedTexts]:
-    found = tomllib.loads(Path(__file__).with_name("planted.toml").read_text(encoding="utf-8"))
-    return {
-        name: PlantedTexts(frozenset(of["words"].split()), tuple(of["filler"]), tuple(of["injection"]))
-        for name, of in found.items()
-    }
-
-
-PLANTED = _planted()
+_FILE = Path(__file__).with_name("planted.toml")
+PLANTED = convert(tomllib.loads(_FILE.read_text(encoding="utf-8")), dict[str, PlantedTexts])
 """By language, as ISO 639-1 names it."""
 
 
@@ -71,15 +67,6 @@ _ENDS = ".!?:。！？…"
 _SHORT = 60  # characters of a line: shorter ones are verses, addresses, dialogues
 _AFTER_END = re.compile(r"(?<=[.!?。！？…])(?P<quotes>[\"'”’)]*)(?P<gap>\s+)")
 _LAST_WORD = re.compile(r"(?P<word>[^\W\d_]{3,})\.[\"'”’)]*$")
-_ABBREVIATED = """
-adm apr apt approx arch art assn assoc asst aug ave blvd bros brig capt chap cie cmdr col conf corp cpl dec
-dept dist div drs eds enc eqs esq est etc excl ext feb fig figs fri gen gov hon hrs inc incl ind jan jul jun
-lieut ltd maj mar max messrs min mlle mme mon mrs msgr mtn nos nov oct opp orig prof proc pres publ pvt rep
-rev sat sec sect sen sep sept sgt spec sqq std ste str sun supt tel thu thur thurs trans tue tues univ viz vol
-vols wed
-"""
-"""Abbreviations of three or more characters that may end with a full stop within a sentence."""
-_ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 # What has one of these has a form already, or would mean something else as Markdown.
 _HAS_FORM = re.compile(r"^\s*([-+•#>|]|\d+[.)]\s)|[*`_|\\]", re.MULTILINE)
 _ESCAPE, _MARK = "~~", "~"
@@ -194,7 +181,7 @@ def _certainly_ends(before: str, following: str, quotes: str) -> bool:
     if before.rstrip(quotes)[-1] in "!?。！？":
         return not quotes
     last = _LAST_WORD.search(before)
-    return last is not None and last["word"].casefold() not in _ABBREVIATIONS
+    return last is not None and last["word"].casefold() not in PLANTED[DEFAULT_LANGUAGE].abbreviations
 
 
 def _with_sentence(response: str, sentence: str) -> str:

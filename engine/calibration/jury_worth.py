@@ -21,27 +21,23 @@ from engine.metrics.matching import System, match_together, system_of_run
 @dataclass(frozen=True)
 class JudgeWorth:
     """`accuracy`: of the judge alone, 0 to 1. `adds`: how much more accurate the mean of all judges is than
-    that of the others, -1 to 1, 95 % interval over instructions; `p_holm`: that this is 0, corrected for all
-    judges. `without`: what number of independent judges the others are worth; None where one never errs.
+    that of the others, -1 to 1; `p_holm`: that this is 0, corrected for all judges.
     """
 
     name: str
     accuracy: float
     adds: Estimate
     p_holm: float
-    without: float | None
 
 
 @dataclass(frozen=True)
 class JuryWorth:
-    """`accuracy`: of the mean of all. `correlation`: of the errors of two judges, on average; `effective`: of
-    how many independent judges the errors' mean varies as much, with its 95 % interval; None where a judge
-    never errs, or always.
+    """`accuracy`: of the mean of all, 0 to 1. `effective`: how many independent judges they are worth, None
+    where one never errs, or always.
     """
 
     judges: tuple[JudgeWorth, ...]
-    accuracy: Estimate
-    correlation: float | None
+    accuracy: float
     effective: Estimate | None
     labels: int
     instructions: int
@@ -52,8 +48,8 @@ class JuryWorth:
         return min(self.judges, key=lambda judge: judge.adds.value)
 
 
-def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> tuple[float, Estimate] | None:
-    """The average correlation of two judges' errors, and n / (1 + (n - 1) correlation): Kish's design effect
+def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> Estimate | None:
+    """N / (1 + (n - 1) rho) with rho the average correlation of two judges' errors: Kish's design effect
     (Survey Sampling, 1965, 5.4) of the mean of n judges, here n^2 over the sum of their correlation matrix.
     `wrong`: (judges, labels); errors are compared within the criterion of each label. None where a judge's
     errors never vary. The interval is of the logarithm, by the influence of each instruction on the
@@ -78,7 +74,7 @@ def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> 
         ends.append(more and more.skewed_interval())
     low, high = ends
     shown = (max(float(np.exp(low.low)), 1.0), float(np.exp(high.high))) if low and high else None
-    return (judges / value - 1) / max(judges - 1, 1), Estimate(value, shown)
+    return Estimate(value, shown)
 
 
 def _log_effective(
@@ -108,43 +104,32 @@ def worth_of(
     without: BoolArray,
     criteria: IntArray,
     groups: Sequence[Hashable] | IntArray,
-) -> JuryWorth | None:
+) -> JuryWorth:
     """`right`: whether each judge alone is, `without`: the mean of all others, (judges, labels); `together`:
-    of all, (labels,). None for fewer than FEW instructions.
+    of all, (labels,). SetupError for fewer than FEW instructions.
     """
     numbers = group_numbers(groups)
+    if (instructions := int(numbers.max(initial=-1)) + 1) < FEW:
+        raise SetupError(
+            f"The judges have human labels of fewer than {FEW} different instructions in common.",
+            "Label more items, or make the jury without this.",
+        )
     places = {str(name): criteria == name for name in np.unique(criteria)}
-    instructions = {name: numbers[own] for name, own in places.items()}
+    grouped = {name: numbers[own] for name, own in places.items()}
 
     def over(values: FloatArray | BoolArray) -> OverInstructions:
-        found = OverInstructions.of({name: values[own] for name, own in places.items()}, instructions)
+        found = OverInstructions.of({name: values[own] for name, own in places.items()}, grouped)
         assert found is not None  # there are FEW instructions
         return found
 
-    if numbers.max(initial=-1) + 1 < FEW:
-        return None
     adds = [over(together.astype(np.float64) - others) for others in without]
-    found, of_all = effective_number(~right, criteria, numbers), over(together)
-    others = [effective_number(~np.delete(right, one, 0), criteria, numbers) for one in range(len(right))]
-    return JuryWorth(
-        tuple(
-            JudgeWorth(
-                name,
-                over(own).mean,
-                Estimate(gain.mean, gain.difference_interval()),
-                p,
-                rest and rest[1].value,
-            )
-            for name, own, gain, p, rest in zip(
-                names, right, adds, holm([one.p_value for one in adds]), others, strict=True
-            )
-        ),
-        Estimate(of_all.mean, of_all.share_interval()),
-        found and found[0],
-        found and found[1],
-        right.shape[1],
-        of_all.instructions,
-    )
+    p_values = holm([one.p_value for one in adds])
+    judges = [
+        JudgeWorth(name, over(own).mean, Estimate(gain.mean, gain.difference_interval()), p_holm)
+        for name, own, gain, p_holm in zip(names, right, adds, p_values, strict=True)
+    ]
+    effective = effective_number(~right, criteria, numbers)
+    return JuryWorth(tuple(judges), over(together).mean, effective, right.shape[1], instructions)
 
 
 def jury_worth(
@@ -176,20 +161,12 @@ def jury_worth(
     numbers = np.repeat(np.arange(len(criteria)), [len(every[0].pairs[name]) for name in criteria])
     right, [together, *without] = np.array(rights[: len(systems)]), np.array(rights[len(systems) :])
     names, groups = [system.name for system in systems], [pair.item.group for pair in pairs]
-    found = worth_of(
+    return worth_of(
         names, right=right, together=together, without=np.array(without), criteria=numbers, groups=groups
     )
-    if found is None:
-        raise SetupError(
-            f"The judges have human labels of fewer than {FEW} different instructions in common.",
-            "Label more items, or make the jury without this.",
-        )
-    return found
 
 
 def _uncalibrated(system: System) -> System:
     """A judge as a jury takes it."""
     results = system.results
-    if results is None or results.run.submitted:
-        return system
-    return replace(system_of_run(results.calibrated(None)), name=system.name)
+    return system if results is None else replace(system_of_run(results.calibrated(None)), name=system.name)

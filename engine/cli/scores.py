@@ -1,9 +1,7 @@
 """`evaluate`, `compare`, `report`: runs and submissions against human labels."""
 
 import argparse
-import re
-from collections.abc import Callable, Mapping, Sequence
-from operator import ge, gt, le, lt
+from collections.abc import Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -56,7 +54,7 @@ def evaluate() -> console.Parser:
     arguments.repeated(
         "--require",
         "CONDITION",
-        "exit with code 1 unless this is so: accuracy>=0.7, safety:kappa>0.4, accuracy.low>=0.6 (the lower"
+        "exit with code 1 unless this is so: accuracy>=0.7, safety:kappa>=0.4, accuracy.low>=0.6 (the lower"
         " end of its interval); may be repeated",
     )
     measures.add_slices(arguments)
@@ -100,28 +98,24 @@ def _evaluate(options: argparse.Namespace) -> int:
     return console.DONE if all(met) else console.INCOMPLETE
 
 
-_IS: Mapping[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, ">": gt, "<": lt}
-
-
-def _condition(text: str) -> tuple[str, str, float]:
-    """`accuracy>=0.7` as its parts. SetupError for anything else."""
-    parts = re.fullmatch(r"([^<>=]+)([<>]=?)([^<>=]+)", "".join(text.split()))
-    if parts is None or (bound := finite_number(parts[3])) is None:
+def _condition(text: str) -> tuple[str, float]:
+    """`accuracy>=0.7` as its measure and bound. SetupError for anything else."""
+    name, _, number = text.partition(">=")
+    if not name.strip() or (bound := finite_number(number)) is None:
         raise SetupError(f"--require: cannot read {text!r}.", "Write a measure and its bound: accuracy>=0.7")
-    return parts[1], parts[2], bound
+    return name.strip(), bound
 
 
-def _is_met(evaluation: Evaluation, name: str, sign: str, bound: float) -> bool:
-    """Whether a condition is met, and tells it; what has no value meets none. SetupError."""
-    values = evaluation.values
-    if name not in values:
+def _is_met(evaluation: Evaluation, name: str, bound: float) -> bool:
+    """Whether a measure reaches its bound, and tells it; what has no value reaches none. SetupError."""
+    if name not in (values := evaluation.values):
         hint = f"{did_you_mean(name, values)}There are {listed([*values], len(values))}."
         raise SetupError(f"--require: there is no measure {name!r}.", hint)
     value = values[name]
-    met = value is not None and _IS[sign](value, bound)
+    is_met = value is not None and value >= bound
     found = "unknown" if value is None else f"{value:.4g}"
-    console.tell(f"Required: {name} {sign} {bound:g}. It is {found}: {'met' if met else 'not met'}.")
-    return met
+    console.tell(f"Required: {name} >= {bound:g}. It is {found}: {'met' if is_met else 'not met'}.")
+    return is_met
 
 
 def compare() -> console.Parser:

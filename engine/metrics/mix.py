@@ -2,7 +2,6 @@
 share there (post-stratification). What a judge gets wrong is no part of the mix: shares are constants.
 """
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,8 +11,7 @@ from engine.core.tables import Estimate
 from engine.data.slices import Slicing
 from engine.metrics.intervals import OverInstructions
 
-Measured = tuple[str, Hashable, float]
-"""Of one label or comparison: the id of its item, its instruction, its value, 0 to 1."""
+Measured = tuple[str, Hashable, float]  # the id of an item, its instruction, its value, 0 to 1
 _ROUNDING = 1e-6
 
 
@@ -24,29 +22,20 @@ class Mix:
     division: Slicing
     shares: Mapping[str, float]
 
-    @classmethod
-    def of(cls, division: Slicing, shares: Mapping[str, float], normalise: bool = False) -> "Mix":
-        """SetupError for a slice without items, a share below 0, and a sum that is not 1; `normalise`: divide
-        by the sum.
-        """
-        known = [part.key for part in division.slices]
-        for key, share in shares.items():
+    def __post_init__(self) -> None:
+        """SetupError for a slice without items, a share that is not above 0, and a sum that is not 1."""
+        known = [part.key for part in self.division.slices]
+        for key, share in self.shares.items():
             if key not in known:
                 raise SetupError(
                     f"The mix has the slice {quoted(key)}, and no item is in it.",
-                    f"{did_you_mean(key, known)}Slices by {division.words}: {listed(known)}.",
+                    f"{did_you_mean(key, known)}Slices by {self.division.words}: {listed(known)}.",
                 )
-            if not 0 <= share < math.inf:
-                raise SetupError(f"The share of {quoted(key)} is {share:g}.", "Use 0 to 1.")
-        total = math.fsum(shares.values())
-        if total <= 0 or (abs(total - 1) > _ROUNDING and not normalise):
-            raise SetupError(
-                f"The shares of the mix add up to {total:g}, not 1.",
-                "Correct them, or divide them by their sum: --normalise-mix"
-                if total > 0
-                else "Correct them.",
-            )
-        return cls(division, {key: share / total for key, share in shares.items() if share > 0})
+            if not share > 0:
+                raise SetupError(f"The share of {quoted(key)} is {share:g}.", "Use more than 0, up to 1.")
+        total = sum(self.shares.values())
+        if abs(total - 1) > _ROUNDING:
+            raise SetupError(f"The shares of the mix add up to {total:g}, not 1.", "Correct them.")
 
     def rate(self, values: Mapping[str, Sequence[Measured]], what: str = "value") -> Estimate:
         """The mean over names of the mixed means of their values, with its 95 % interval over instructions;
@@ -71,7 +60,7 @@ class Mix:
                 groups[row] = [group for _, group, _ in inside]
                 shares[row] = share / len(values)
                 met[key].update(groups[row])
-        mean = math.fsum(shares[row] * sum(each) / len(each) for row, each in named.items())
+        mean = sum(shares[row] * sum(each) / len(each) for row, each in named.items())
         found = OverInstructions.of(named, groups, shares)
         if found is None:
             return Estimate(mean)

@@ -3,31 +3,23 @@ something that is so in `power` of the cases. All is for a test at 5 % or an int
 that are independent; `items_for` adds what labels of one instruction have in common.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from math import ceil
+from collections.abc import Callable
+from math import ceil, sqrt
+from operator import sub
+from statistics import NormalDist
 
-from scipy.special import ndtri
-
-from engine.core.errors import SetupError
-from engine.core.formatting import percent, points, words
 from engine.core.numeric import chance_of_share, clopper_pearson
-from engine.metrics.trust import ALIKE, RISK, TARGET
+from engine.metrics.trust import ALIKE
 
 POWER = 0.8
-_Z = float(ndtri(0.975))
+_quantile = NormalDist().inv_cdf
+_Z = _quantile(0.975)
 _MOST = 10_000_000  # labels: more than anyone gives
 
 
 def labels_for_share(expected: float, half: float) -> int:
     """For Clopper and Pearson's interval of a share, such as an accuracy, to be at most 2 `half` wide."""
-
-    def is_narrow(labels: int) -> bool:
-        low, high = clopper_pearson(expected, labels)
-        return high - low <= 2 * half
-
-    return _least(is_narrow)
+    return _least(lambda labels: sub(*clopper_pearson(expected, labels)) >= -2 * half)
 
 
 def labels_for_kappa(expected: float, half: float, chance: float) -> int:
@@ -44,15 +36,16 @@ def labels_for_lead(accuracy: float, baseline: float, power: float = POWER) -> i
     """
     lead = accuracy - baseline
     differ = accuracy * (1 - baseline) + baseline * (1 - accuracy)
-    return ceil(((_Z * differ**0.5 + float(ndtri(power)) * (differ - lead**2) ** 0.5) / lead) ** 2)
+    errors = _Z * sqrt(differ) + _quantile(power) * sqrt(differ - lead**2)
+    return ceil((errors / lead) ** 2)
 
 
 def labels_for_trust(agreement: float, target: float, risk: float, power: float = POWER) -> int:
     """For all labels of a judge to be let stand by `trust`, by its exact binomial test: agreeing as the worst
     1 - `power` of samples do, normally distributed.
     """
-    below = float(ndtri(power)) * (agreement * (1 - agreement)) ** 0.5
-    return _least(lambda n: chance_of_share(agreement - below / n**0.5, n, target) <= risk)
+    below = _quantile(power) * sqrt(agreement * (1 - agreement))
+    return _least(lambda n: chance_of_share(agreement - below / sqrt(n), n, target) <= risk)
 
 
 def items_for(labels: int, each: float, alike: float = ALIKE) -> int:
@@ -71,45 +64,3 @@ def _least(is_enough: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)
     return min(high, _MOST)
-
-
-@dataclass(frozen=True)
-class LabelPlan:
-    """What is expected and wanted, all 0 to 1. `each`: items of an instruction, on average."""
-
-    accuracy: float = 0.7
-    kappa: float = 0.4
-    chance: float = 0.3
-    baseline: float = 0.6
-    half: float = 0.05
-    target: float = TARGET
-    risk: float = RISK
-    power: float = POWER
-    each: float = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("accuracy", "kappa", "chance", "baseline", "half", "target", "risk", "power"):
-            if not 0 < (value := getattr(self, name)) < 1:
-                raise SetupError(f"{words(name)} is {value:g}.", "It is between 0 and 1.")
-        if self.each < 1:
-            raise SetupError(f"An instruction has {self.each:g} items.", "Use 1 or more.")
-
-    @property
-    def needed(self) -> dict[str, int | None]:
-        """By what is wanted, in words, so many items; None where no number of labels shows it."""
-        right, half = self.accuracy, self.half
-        lead = right > self.baseline and labels_for_lead(right, self.baseline, self.power)
-        stand = right > self.target and labels_for_trust(right, self.target, self.risk, self.power)
-        found = {
-            f"accuracy of {percent(right)} within {points(half)}": labels_for_share(right, half),
-            f"kappa of {self.kappa:g} within {half:g}": labels_for_kappa(self.kappa, half, self.chance),
-            f"{percent(right)} beats a baseline of {percent(self.baseline)}": lead,
-            f"all labels may stand: {percent(right)} agree, target {percent(self.target)}": stand,
-        }
-        return {name: items_for(labels, self.each) if labels else None for name, labels in found.items()}
-
-
-def items_of_each(instructions: Iterable[str]) -> float:
-    """How many items an instruction has on average, over items: what a design effect counts (Kish 1965)."""
-    sizes = Counter(instructions).values()
-    return sum(size**2 for size in sizes) / max(sum(sizes), 1)

@@ -127,7 +127,7 @@ class BradleyTerryFit:
         """The scores as Elo ratings: 400 points are odds of 10 to 1 that the first wins rather than loses,
         the mean candidate has 1500. Shape as those.
         """
-        return _MEAN_ELO + 400 / np.log(10) * self.bradley_terry
+        return np.asarray(_MEAN_ELO + 400 / np.log(10) * self.bradley_terry)
 
 
 @dataclass(frozen=True, eq=False)

@@ -301,21 +301,13 @@ def rank(
 
 
 def mixed_rates(comparisons: PairComparisons, mix: Mix) -> dict[str, Estimate]:
-    """The win rate of each candidate for a stated mix; candidates without a comparison on each of its slices
-    are omitted. SetupError where no candidate has one.
-    """
-    rates: dict[str, Estimate] = {}
-    lacking: SetupError | None = None
+    """The win rate of each candidate for a stated mix. SetupError for a slice of it in which one has none."""
+    rates = {}
     for number, (name, places) in enumerate(zip(comparisons.names, comparisons.of, strict=True)):
-        won = comparisons.won(number, places).tolist()
-        groups = comparisons.instructions[places].tolist()
         ids = [comparisons.ids[place] for place in places]
-        try:
-            rates[name] = mix.rate({name: [*zip(ids, groups, won, strict=True)]}, "labelled comparison")
-        except SetupError as error:
-            lacking = error
-    if lacking is not None and not rates:
-        raise lacking
+        columns = (comparisons.instructions[places].tolist(), comparisons.won(number, places).tolist())
+        won = [*zip(ids, *columns, strict=True)]
+        rates[name] = mix.rate({name: won}, f"labelled comparison of {short_name(name)}")
     return rates
 
 

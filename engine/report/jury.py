@@ -12,17 +12,11 @@ _COLUMNS = (
         "The accuracy of the mean of all judges minus that of all others, in percentage points, with its"
         " 95 % interval over instructions."
     ),
-    Column("p_holm", "p (Holm)", Kind.NUMBER, digits=3, least=0.001).means(
-        "How probable so large a difference is if the judge adds nothing, corrected for all judges."
-    ),
-    Column("without", "worth without it", Kind.NUMBER).means(
-        "What number of independent judges the others are worth."
-    ),
 )
 
 
 def jury_worth_section(found: JuryWorth) -> Section:
-    rows: list[Row] = [[one.name, one.accuracy, one.adds, one.p_holm, one.without] for one in found.judges]
+    rows: list[Row] = [[one.name, one.accuracy, one.adds] for one in found.judges]
     parts: list[Part] = [
         Sentences([_effective_in_words(found), _least_in_words(found)]),
         Table(_COLUMNS, rows),
@@ -31,14 +25,15 @@ def jury_worth_section(found: JuryWorth) -> Section:
 
 
 def _effective_in_words(found: JuryWorth) -> str:
-    if found.effective is None or found.correlation is None:
+    if found.effective is None:
         return "How alike the judges err is unknown: one is right on all of these labels, or on none."
     judges, ends = len(found.judges), found.effective.ends
+    correlation = (judges / found.effective.value - 1) / (judges - 1)
     fewer = "This is" if ends is not None and ends[1] < judges else "It is not known whether this is"
     labels = f"{counted(found.labels, 'human label', 'human labels')} of {found.instructions:,} instructions"
     return (
         f"These {judges} judges are worth {value_text(found.effective, Kind.MEASURE)} independent ones: their"
-        f" errors correlate by {number(found.correlation)} on average ({labels}). {fewer} fewer."
+        f" errors correlate by {number(correlation)} on average ({labels}). {fewer} fewer."
     )
 
 
@@ -48,6 +43,6 @@ def _least_in_words(found: JuryWorth) -> str:
     if is_clear and least.adds.value < 0:
         return f"Drop {least.name}: without it, the mean of the others is significantly more accurate."
     return (
-        f"The mean of all is right on {percent(found.accuracy.value)}. Least is lost without {least.name},"
+        f"The mean of all is right on {percent(found.accuracy)}. Least is lost without {least.name},"
         f" which adds {least.adds} points ({'significant' if is_clear else 'not significant'})."
     )

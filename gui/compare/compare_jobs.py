@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from engine.metrics.comparison import Comparison, Difference
     from engine.metrics.evaluation import Evaluation
     from engine.metrics.matching import Matched
-    from engine.operations.measuring import JurySetup
     from engine.ranking.labelled_part import RankedByLabels
     from engine.ranking.ranking import Ranking
     from engine.report.drawing import ReportFigure
@@ -273,6 +272,7 @@ class JuryRequest:
     gold: "Dataset | None"  # the human labels that weights are fitted to; None for the mean of all
     lengths: bool  # whether the lengths of the responses may count then
     certainty: float  # of a label of a submission
+    plan: bool = False  # say what the judges are worth by `gold`, and store nothing
 
 
 @dataclass(frozen=True)
@@ -283,37 +283,14 @@ class StoredJury:
 
 
 @job
-def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
-    """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
+def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury | Sheet:
+    """Make a jury and store it; reports MeasureProgress while it is fitted. For a plan, what its judges are
+    worth. SetupError, StoreError.
+    """
     from engine.core.events import Note, followed
-    from engine.operations.measuring import decide_together as deciding
-
-    remarks: list[str] = []
-
-    def told(event: object) -> None:
-        if isinstance(event, Note):
-            remarks.append(str(event.said))
-        else:
-            control.report(event)
-
-    kept = followed(deciding(_jury_setup(control, store_path, request), store_path, control.cancel), told)
-    said = [Section("remarks", "", [Sentences(remarks, Tone.CAVEAT)])] if remarks else []
-    return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))
-
-
-@job
-def worth_together(control: JobControl, store_path: Path, request: JuryRequest) -> Sheet:
-    """What the judges are worth by human labels, which are given; stores nothing. SetupError."""
-    from engine.core.events import followed
-    from engine.operations.measuring import worth_together as weighing
-
-    setup = _jury_setup(control, store_path, request)
-    return Sheet("", [followed(weighing(setup, control.cancel), control.report)])
-
-
-def _jury_setup(control: JobControl, store_path: Path, request: JuryRequest) -> "JurySetup":
     from engine.metrics.matching import open_system, system_of_file, told_apart
-    from engine.operations.measuring import JurySetup
+    from engine.operations.measuring import JurySetup, worth_together
+    from engine.operations.measuring import decide_together as deciding
     from engine.settings.identity import checked_name
 
     checked_name(request.name, "the jury")
@@ -323,7 +300,20 @@ def _jury_setup(control: JobControl, store_path: Path, request: JuryRequest) -> 
     gold, lengths, certainty = request.gold, request.lengths, request.certainty
     if gold is not None:
         gold = with_labels_for(gold, [system.asked for system in systems if system.asked], control.cancel)
-    return JurySetup(systems, request.name, gold=gold, partial=True, lengths=lengths, certainty=certainty)
+    setup = JurySetup(systems, request.name, gold=gold, partial=True, lengths=lengths, certainty=certainty)
+    if request.plan:
+        return Sheet("", [followed(worth_together(setup, control.cancel), control.report)])
+    remarks: list[str] = []
+
+    def told(event: object) -> None:
+        if isinstance(event, Note):
+            remarks.append(str(event.said))
+        else:
+            control.report(event)
+
+    kept = followed(deciding(setup, store_path, control.cancel), told)
+    said = [Section("remarks", "", [Sentences(remarks, Tone.CAVEAT)])] if remarks else []
+    return StoredJury(kept.run.id, kept.run.title, Sheet("", [*said, *kept.sections]))
 
 
 @dataclass(frozen=True, eq=False)

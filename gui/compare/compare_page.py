@@ -71,23 +71,17 @@ class JuryDialog(TaskDialog):
         self.lay_out(self._asked(), letters=160, lines=42)
         self.by_labels.toggled.connect(self._enable)
         self.act_button.clicked.connect(self.decide)
-        self.worth_button.clicked.connect(self.show_worth)
+        self.worth_button.clicked.connect(partial(self.decide, plan=True))
         self.use_button.clicked.connect(self._open)
         self._enable()
 
-    def decide(self) -> None:
+    def decide(self, _checked: bool = False, *, plan: bool = False) -> None:
         self.kept = None
-        asked = self._request(self._gold if self.by_labels.isChecked() else None)
-        job = compare_jobs.decide_together(self._workspace.store_path, asked)
-        self.begin(job, "Combining the judges …")
-
-    def show_worth(self) -> None:
-        job = compare_jobs.worth_together(self._workspace.store_path, self._request(self._gold))
-        self.begin(job, "Comparing the judges' errors …")
-
-    def _request(self, gold: "Dataset | None") -> compare_jobs.JuryRequest:
+        gold = self._gold if plan or self.by_labels.isChecked() else None
         lengths, certainty = gold is not None and self.lengths.isChecked(), self.certainty.value()
-        return compare_jobs.JuryRequest(self._choice, self.called.text(), gold, lengths, certainty)
+        asked = compare_jobs.JuryRequest(self._choice, self.called.text(), gold, lengths, certainty, plan)
+        job = compare_jobs.decide_together(self._workspace.store_path, asked)
+        self.begin(job, "Comparing the judges' errors …" if plan else "Combining the judges …")
 
     def _asked(self) -> QtWidgets.QWidget:
         labels.name(self.called, "Name of the jury")

@@ -193,7 +193,6 @@ def add_slices(arguments: console.Parser) -> None:
 
 def add_mix(arguments: console.Options) -> None:
     arguments.text("--mix", "SLICE=SHARE,...", "with one --by: also the rate for these shares of its slices")
-    arguments.flag("--normalise-mix", "divide the shares by their sum if it is not 1")
 
 
 def mix_of(options: argparse.Namespace, divisions: Sequence[Slicing]) -> Mix | None:
@@ -202,7 +201,7 @@ def mix_of(options: argparse.Namespace, divisions: Sequence[Slicing]) -> Mix | N
         return None
     if len(divisions) != 1:
         raise SetupError("--mix needs to know what its slices are by.", "Name it once: --by COLUMN")
-    return Mix.of(divisions[0], parse_weights(options.mix, "--mix", "slice"), options.normalise_mix)
+    return Mix(divisions[0], parse_weights(options.mix, "--mix", "slice"))
 
 
 def divided(options: argparse.Namespace, gold: Dataset) -> list[Slicing]:

@@ -170,8 +170,10 @@ def test_sentences_are_in_the_language_of_the_item(shared_data: Path) -> None:
     assert all(found == "en" for item, found in known if item.id.startswith("en-"))
     basque = next(item for item, found in known if found == "eu")
     changed = {made.kind: copy for made, copy in copies(basque) if made.side is A}
-    for kind, sentences in zip(("padded", "injected"), PLANTED["eu"][1:], strict=True):
-        assert changed[PerturbationKind(kind)].output_a.endswith(sentences)
+    for kind, sentences in (("padded", PLANTED["eu"].filler), ("injected", PLANTED["eu"].injection)):
+        copy = changed[PerturbationKind(kind)]
+        assert copy is not None
+        assert copy.output_a.endswith(sentences)
 
 
 def test_a_doubted_language_is_told_and_may_be_stated() -> None:

@@ -415,14 +415,12 @@ def test_two_real_judges_err_alike_and_are_worth_less_than_one_and_a_half(
     found = followed(jury_worth(judges, gold, gold, CancelToken()))
     assert found.effective is not None
     assert found.effective.ends is not None
-    assert found.correlation == pytest.approx(0.401, abs=5e-4)
-    assert found.effective.value == pytest.approx(1.428, abs=5e-4)
+    assert found.effective.value == pytest.approx(2 / (1 + 0.40088), abs=1e-4)
     assert found.effective.ends[1] < 2
     # The first judge decides where they differ, but where it said nothing: so the second one adds little.
     adds = {judge.name: judge.adds.value for judge in found.judges}
     assert found.least.name == "judge_pandalm_7b"
     assert 0 < adds["judge_pandalm_7b"] < 0.02
-    assert all(judge.without == pytest.approx(1) for judge in found.judges)
 
 
 def test_a_copy_adds_nothing_and_what_is_rare_is_not_called_independent() -> None:
@@ -430,11 +428,11 @@ def test_a_copy_adds_nothing_and_what_is_rare_is_not_called_independent() -> Non
     criteria, groups = np.zeros(60, np.int64), np.arange(60)
     same = effective_number(wrong[[0, 0]], criteria, groups)
     assert same is not None
-    assert same[1].value == pytest.approx(1)
+    assert same.value == pytest.approx(1)
     few = effective_number(wrong, criteria, groups)
     assert few is not None
-    assert few[1].ends is not None
-    assert few[1].ends[0] < 2 < few[1].value < few[1].ends[1]
+    assert few.ends is not None
+    assert few.ends[0] < 2 < few.value < few.ends[1]
     assert effective_number(np.zeros((2, 60), np.bool_), criteria, groups) is None
 
 

@@ -25,14 +25,14 @@ def first_of(gold: Path, folder: Path) -> Path:
 
 def test_a_required_measure_decides_the_exit_code(demo_store: Path, demo_gold: Path) -> None:
     asked = ("evaluate", 1, "--gold", demo_gold, "--store", demo_store, "--require")
-    done = run_here(*asked, "accuracy>=0.5", "--require", "safety:accuracy.low > 0.5")
+    done = run_here(*asked, "accuracy>=0.5", "--require", "safety:accuracy.low >= 0.5")
     assert (done.returncode, done.stderr.count(": met.")) == (0, 2)
-    done = run_here(*asked, "accuracy>=0.5", "--require", "safety:kappa<0")
+    done = run_here(*asked, "accuracy>=0.5", "--require", "safety:kappa>=1.1")
     assert done.returncode == INCOMPLETE
-    assert "Required: safety:kappa < 0." in done.stderr
+    assert "Required: safety:kappa >= 1.1." in done.stderr
     assert "not met." in done.stderr
     assert "--require: cannot read 'accuracy=0.7'" in refusal(*asked, "accuracy=0.7")
-    assert "there is no measure 'acuracy'.\nDid you mean accuracy?" in refusal(*asked, "acuracy>0")
+    assert "there is no measure 'acuracy'.\nDid you mean accuracy?" in refusal(*asked, "acuracy>=0")
 
 
 def test_a_run_and_its_submission_get_the_same_scores(

@@ -60,7 +60,6 @@ def test_evaluate_states_the_accuracy_for_a_mix_and_refuses_what_is_none(
         if name != "mean":
             shares = ((0.6, parts["A"]), (0.4, parts["B"]))
             assert value == pytest.approx(sum(share * of[name]["accuracy"] for share, of in shares))
-    assert command(*by, "--mix", "A=3,B=2", "--normalise-mix").count("60.0 % A, 40.0 % B.") == 1
     for words, problem in (
         (["--mix", "A=0.6,B=0.3"], "add up to 0.9, not 1"),
         (["--mix", "A=0.6,code=0.4"], "The mix has the slice 'code', and no item is in it"),
