@@ -96,7 +96,7 @@ def usage() -> str:
             *lines,
             "",
             f"{program()} COMMAND --help describes each command.",
-            "Exit codes: 0 done; 1 the run ended with unscored items, or was stopped;",
+            "Exit codes: 0 done; 1 the run ended with unscored items, was stopped, or --require is not met;",
             "2 the input or the arguments are wrong; 3 a bug in the program.",
         ]
     )

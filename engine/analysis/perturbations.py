@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import convert
 
@@ -39,7 +39,8 @@ _RESPONSES = dict(zip(SIDES, ("output_a", "output_b"), strict=True))
 DEFAULT_LANGUAGE = "en"
 
 
-class PlantedTexts(NamedTuple):
+@dataclass(frozen=True)
+class PlantedTexts:
     """What is appended to responses in a language: sentences without content, and some that address the
     judge. `words`: frequent ones of the language; `abbreviations`: of three or more characters.
     """
@@ -56,7 +57,7 @@ PLANTED = convert(tomllib.loads(_FILE.read_text(encoding="utf-8")), dict[str, Pl
 
 
 def language_of(item: Item) -> str | None:
-    """The language of which most frequent words stand in the texts; None in doubt."""
+    """The language of which most frequent words stand in the texts; None if two have as many."""
     met = set(re.findall(r"\w+", f"{item.instruction} {item.output_a} {item.output_b}".casefold()))
     counts = {name: len(met & of.words) for name, of in PLANTED.items()}
     second, first = sorted(counts.values())[-2:]
@@ -107,7 +108,7 @@ def id_among_perturbations(item_id: str) -> str:
 
 def copies(item: Item, language: str | None = None) -> Iterator[tuple[Perturbation, Item | None]]:
     """All probes of an item that has its id among probes; None where it cannot be changed in this way.
-    `language`: of the sentences; None for that of the item, English in doubt.
+    `language`: of the sentences; None for that of the item, English if that is not known.
     """
     texts = PLANTED[language or language_of(item) or DEFAULT_LANGUAGE]
     for kind, change in _CHANGES.items():
@@ -203,13 +204,13 @@ _PROBE_SET_SHORT = 16  # hex digits
 @dataclass(frozen=True)
 class MadePerturbations:
     """A set of probes. `items`: first those that were `drawn`, so many, then their perturbations; `left_out`:
-    how many perturbations of each kind could not be made; `in_doubt`: of how many items the language is.
+    how many perturbations of each kind could not be made; `unrecognised`: of how many items the language is.
     """
 
     items: tuple[Item, ...]
     drawn: int
     left_out: Mapping[PerturbationKind, int]
-    in_doubt: int = 0
+    unrecognised: int = 0
 
     @property
     def name(self) -> str:
@@ -222,9 +223,9 @@ class MadePerturbations:
         """Sentences on perturbations that could not be made, or in the items' language; empty without any."""
         left_out = ", ".join(f"{count:,} {kind}" for kind, count in self.left_out.items())
         said = [f"Perturbations that could not be made: {left_out}."] if left_out else []
-        if self.in_doubt:
-            items = counted(self.in_doubt, "item", "items")
-            said.append(f"The language of {items} is in doubt: sentences in English are added there.")
+        if self.unrecognised:
+            items = counted(self.unrecognised, "item", "items")
+            said.append(f"The language of {items} is not recognised: sentences in English are added there.")
         return " ".join(said)
 
     def is_at(self, path: Path) -> bool:
@@ -268,8 +269,8 @@ def make_perturbations(
             left_out[perturbation.kind] += 1
         else:
             made.append(copy)
-    in_doubt = 0 if language else sum(language_of(item) is None for item in taken)
-    return MadePerturbations((*taken, *made), len(taken), left_out, in_doubt)
+    unrecognised = 0 if language else sum(language_of(item) is None for item in taken)
+    return MadePerturbations((*taken, *made), len(taken), left_out, unrecognised)
 
 
 def _drawn(items: Sequence[Item], count: int, seed: int) -> list[Item]:

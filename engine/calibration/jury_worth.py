@@ -53,8 +53,8 @@ def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> 
     (Survey Sampling, 1965, 5.4) of the mean of n judges, here n^2 over the sum of their correlation matrix.
     `wrong`: (judges, labels); errors are compared within the criterion of each label. None where a judge's
     errors never vary. The interval is of the logarithm, by the influence of each instruction on the
-    correlations: the lower end as if all judges erred on one instruction more, the upper as if every second
-    did, since few errors may seem independent. Simulated: `bench/coverage/juries.py`.
+    correlations: the lower end as if all judges erred on one instruction more, the upper as if one of them
+    did, since few errors may seem more alike, or less, than they are. Simulated: `bench/coverage/juries.py`.
     """
     judges, labels = wrong.shape
     found = _log_effective(wrong, criteria, groups, np.ones(labels))
@@ -64,16 +64,18 @@ def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> 
     of_each, counts = np.unique(criteria, return_counts=True)
     count = int(groups.max()) + 1
     ends = []
-    for erring in (np.ones(judges, np.bool_), np.arange(judges) % 2 == 0):
+    for erring in (np.ones(judges, np.bool_), *np.eye(judges, dtype=np.bool_)):
         more = _log_effective(
             np.column_stack([wrong, *[erring] * len(of_each)]),
             np.concatenate([criteria, of_each]),
             np.concatenate([groups, np.full(len(of_each), count)]),
             np.concatenate([np.ones(labels), counts / count]),
         )
-        ends.append(more and more.skewed_interval())
-    low, high = ends
-    shown = (max(float(np.exp(low.low)), 1.0), float(np.exp(high.high))) if low and high else None
+        if more is None or (interval := more.skewed_interval()) is None:
+            return Estimate(value)
+        ends.append(interval)
+    low, high = ends[0].low, max(each.high for each in ends[1:])
+    shown = max(float(np.exp(low)), 1.0), float(np.exp(high))
     return Estimate(value, shown)
 
 

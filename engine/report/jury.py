@@ -7,7 +7,7 @@ from engine.metrics.intervals import SIGNIFICANT
 
 _COLUMNS = (
     Column("judge", "judge", Kind.TEXT, "The run or submission; without human overrides and calibrations."),
-    Column("accuracy", "alone", Kind.SHARE, "The accuracy of the judge alone, the mean over the criteria."),
+    Column("accuracy", "alone", Kind.SHARE, "The judge's own accuracy, the mean over the criteria."),
     Column("adds", "adds", Kind.ESTIMATE).means(
         "The accuracy of the mean of all judges minus that of all others, in percentage points, with its"
         " 95 % interval over instructions."

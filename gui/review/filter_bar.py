@@ -57,8 +57,8 @@ class SeedButton(QPushButton):
 
 
 HOW_MANY = (
-    "An accuracy near 70 % is known to ±10 points by 90 random labels of different instructions, to ±5 points"
-    " by 341, to ±3 points by 929."
+    "An accuracy near 70 % is known to ±10 points by 89 random labels of different instructions, to ±5 points"
+    " by 341, to ±3 points by 928."
 )
 
 

@@ -160,7 +160,7 @@ ITEMS = dataset(
 
 
 def test_sentences_are_in_the_language_of_the_item(shared_data: Path) -> None:
-    """Each id of this dataset begins with its language. In doubt they are English, and that is told."""
+    """Each id of this dataset begins with its language. Else they are English, and that is told."""
     items = list(load_dataset(shared_data / "human" / "truthfulqa_multi_ref.jsonl"))
     known = [(item, language_of(item)) for item in items]
     assert {item.id.partition("-")[0] for item in items} == set(PLANTED)
@@ -176,9 +176,9 @@ def test_sentences_are_in_the_language_of_the_item(shared_data: Path) -> None:
         assert copy.output_a.endswith(sentences)
 
 
-def test_a_doubted_language_is_told_and_may_be_stated() -> None:
+def test_an_unrecognised_language_is_told_and_may_be_stated() -> None:
     strange = dataset({"safety": [A] * 2}, instructions=["x = 1", "z = 2"], outputs=[("1", "2")] * 2)
-    assert "The language of 2 items is in doubt" in make_perturbations(strange).lacking
+    assert "The language of 2 items is not recognised" in make_perturbations(strange).lacking
     stated = make_perturbations(strange, language="ca")
     assert stated.lacking == ""
     assert stated.items[2].output_a.endswith(PLANTED["ca"].filler)
