@@ -38,14 +38,8 @@ class JuryWorld(Kind):
         right = reason > NormalDist().inv_cdf(self.wrong)
         every = np.arange(self.judges)
         without = np.array([_majority(right[every != one]) for one in every])
-        return worth_of(
-            list(map(str, every)),
-            right=right,
-            together=_majority(right),
-            without=without,
-            criteria=np.zeros(labels, np.int64),
-            groups=groups,
-        )
+        names, criteria = list(map(str, every)), np.zeros(labels, np.int64)
+        return worth_of(names, np.vstack([right, _majority(right), without]), criteria, groups)
 
     @cached_property
     def truth(self) -> tuple[float, list[float]]:

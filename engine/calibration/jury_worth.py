@@ -42,11 +42,6 @@ class JuryWorth:
     labels: int
     instructions: int
 
-    @property
-    def least(self) -> JudgeWorth:
-        """The judge without which least is lost."""
-        return min(self.judges, key=lambda judge: judge.adds.value)
-
 
 def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> Estimate | None:
     """N / (1 + (n - 1) rho) with rho the average correlation of two judges' errors: Kish's design effect
@@ -99,16 +94,10 @@ def _log_effective(
 
 
 def worth_of(
-    names: Sequence[str],
-    *,
-    right: BoolArray,
-    together: BoolArray,
-    without: BoolArray,
-    criteria: IntArray,
-    groups: Sequence[Hashable] | IntArray,
+    names: Sequence[str], right: BoolArray, criteria: IntArray, groups: Sequence[Hashable] | IntArray
 ) -> JuryWorth:
-    """`right`: whether each judge alone is, `without`: the mean of all others, (judges, labels); `together`:
-    of all, (labels,). SetupError for fewer than FEW instructions.
+    """`right`: whether each judge is, then the mean of all, then that of all but each judge: (2 judges + 1,
+    labels). SetupError for fewer than FEW instructions.
     """
     numbers = group_numbers(groups)
     if (instructions := int(numbers.max(initial=-1)) + 1) < FEW:
@@ -124,14 +113,15 @@ def worth_of(
         assert found is not None  # there are FEW instructions
         return found
 
+    own, together, without = right[: len(names)], right[len(names)], right[len(names) + 1 :]
     adds = [over(together.astype(np.float64) - others) for others in without]
     p_values = holm([one.p_value for one in adds])
-    judges = [
-        JudgeWorth(name, over(own).mean, Estimate(gain.mean, gain.difference_interval()), p_holm)
-        for name, own, gain, p_holm in zip(names, right, adds, p_values, strict=True)
-    ]
-    effective = effective_number(~right, criteria, numbers)
-    return JuryWorth(tuple(judges), over(together).mean, effective, right.shape[1], instructions)
+    judges = tuple(
+        JudgeWorth(name, over(of_one).mean, Estimate(gain.mean, gain.difference_interval()), p_holm)
+        for name, of_one, gain, p_holm in zip(names, own, adds, p_values, strict=True)
+    )
+    effective = effective_number(~own, criteria, numbers)
+    return JuryWorth(judges, over(together).mean, effective, right.shape[1], instructions)
 
 
 def jury_worth(
@@ -146,29 +136,22 @@ def jury_worth(
     """Of the mean of all judges, as `make_jury` takes them: without human overrides and calibrations.
     SetupError for what cannot be a jury, and for labels of fewer than FEW instructions. Raises Cancelled.
     """
-    made: list[System] = []
+    alone = [
+        one if one.results is None else replace(system_of_run(one.results.calibrated(None)), name=one.name)
+        for one in systems
+    ]
+    every = [*alone]
     for place in range(len(systems) + 1):
         cancel.raise_if_requested()
         yield MeasureProgress(place, len(systems) + 1)
         # The first is the jury of all: what cannot be one is refused there.
-        some = [system for number, system in enumerate(systems, start=1) if number != place]
-        if len(some) > 1:
-            made.append(system_of_run(make_jury(some, items, partial, certainty).results))
-        else:
-            made.append(_uncalibrated(some[0]))
-    every = match_together([*map(_uncalibrated, systems), *made], gold, partial=True)
-    criteria = [name for name in made[0].criteria if all(name in one.pairs for one in every)]
-    rights = [[is_right(pair) for name in criteria for pair in one.pairs[name]] for one in every]
-    pairs = [pair for name in criteria for pair in every[0].pairs[name]]
-    numbers = np.repeat(np.arange(len(criteria)), [len(every[0].pairs[name]) for name in criteria])
-    right, [together, *without] = np.array(rights[: len(systems)]), np.array(rights[len(systems) :])
-    names, groups = [system.name for system in systems], [pair.item.group for pair in pairs]
-    return worth_of(
-        names, right=right, together=together, without=np.array(without), criteria=numbers, groups=groups
-    )
-
-
-def _uncalibrated(system: System) -> System:
-    """A judge as a jury takes it."""
-    results = system.results
-    return system if results is None else replace(system_of_run(results.calibrated(None)), name=system.name)
+        rest = [number for number in range(len(systems)) if number != place - 1]
+        several = [systems[number] for number in rest] if len(rest) > 1 or not place else []
+        jury = make_jury(several, items, partial, certainty) if several else None
+        every.append(system_of_run(jury.results) if jury else alone[rest[0]])
+    matched = match_together(every, gold, partial=True)
+    criteria = [name for name in every[len(systems)].criteria if all(name in one.pairs for one in matched)]
+    right = [[is_right(pair) for name in criteria for pair in one.pairs[name]] for one in matched]
+    groups = [pair.item.group for name in criteria for pair in matched[0].pairs[name]]
+    numbers = np.repeat(np.arange(len(criteria)), [len(matched[0].pairs[name]) for name in criteria])
+    return worth_of([system.name for system in systems], np.array(right), numbers, groups)

@@ -31,6 +31,7 @@ from engine.metrics.annotator_agreement import (
     agreement_of_annotators,
     annotator_agreement,
 )
+from engine.metrics.beyond_chance import Measured
 from engine.metrics.explanations import (
     EXPLANATION_MEASURES,
     ExplanationMeasures,
@@ -113,13 +114,12 @@ class Evaluation:
         """Measures of labels by name, 0 to 1 (kappa: -1 to 1): `accuracy` is the mean over the criteria,
         `safety:kappa` of one; `accuracy.low`, the lower end of its interval.
         """
-        found = {"accuracy": (self.accuracy, self.interval)}
+        found = {"accuracy": Measured(self.accuracy, self.interval)}
         for name, one in self.labels.items():
-            found[f"{name}:accuracy"] = (one.accuracy, one.interval)
-            for key in ("kappa", "ac1", "macro_f1"):
-                found[f"{name}:{key}"] = getattr(one, key)
-        lows = {f"{name}.low": ends and ends.low for name, (_, ends) in found.items()}
-        return {**{name: value for name, (value, _) in found.items()}, **lows}
+            found[f"{name}:accuracy"] = Measured(one.accuracy, one.interval)
+            found |= {f"{name}:{key}": getattr(one, key) for key in ("kappa", "ac1", "macro_f1")}
+        lows = {f"{name}.low": each.interval and each.interval.low for name, each in found.items()}
+        return {name: each.value for name, each in found.items()} | lows
 
     def explanation_mean(self, measure: str) -> float | None:
         """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""

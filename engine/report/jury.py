@@ -38,7 +38,7 @@ def _effective_in_words(found: JuryWorth) -> str:
 
 
 def _least_in_words(found: JuryWorth) -> str:
-    least = found.least
+    least = min(found.judges, key=lambda judge: judge.adds.value)
     is_clear = least.p_holm < SIGNIFICANT
     if is_clear and least.adds.value < 0:
         return f"Drop {least.name}: without it, the mean of the others is significantly more accurate."

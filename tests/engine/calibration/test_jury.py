@@ -419,8 +419,7 @@ def test_two_real_judges_err_alike_and_are_worth_less_than_one_and_a_half(
     assert found.effective.ends[1] < 2
     # The first judge decides where they differ, but where it said nothing: so the second one adds little.
     adds = {judge.name: judge.adds.value for judge in found.judges}
-    assert found.least.name == "judge_pandalm_7b"
-    assert 0 < adds["judge_pandalm_7b"] < 0.02
+    assert 0 < adds["judge_pandalm_7b"] < 0.02 < adds["judge_gpt_3_5"]
 
 
 def test_a_copy_adds_nothing_and_what_is_rare_is_not_called_independent() -> None:
