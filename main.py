@@ -49,6 +49,7 @@ COMMANDS = {
     "evaluate": "score a run or submission against human labels and baselines",
     "calibrate": "calibrate a run's probabilities on human labels; report what that gains",
     "learning-curve": "calibration quality by number of human labels",
+    "plan-labels": "how many human labels it takes, before any is given",
     "jury": "combine several judges of the same items into one run",
     "audit": "robustness audit of a judge, on one page",
     "orders": "from a run in both orders: how often one order is enough, and what that saves",
@@ -63,7 +64,7 @@ COMMANDS = {
 
 _TOGETHER = {
     "analysis": ("audit", "tune"),
-    "calibration": ("calibrate", "jury", "learning-curve", "orders"),
+    "calibration": ("calibrate", "jury", "learning-curve", "orders", "plan-labels"),
     "data": ("check", "pairs", "rubrics"),
     "ranking": ("rank", "weighted-score"),
     "scores": ("compare", "evaluate", "report"),
@@ -95,7 +96,7 @@ def usage() -> str:
             *lines,
             "",
             f"{program()} COMMAND --help describes each command.",
-            "Exit codes: 0 done; 1 the run ended with unscored items, or was stopped;",
+            "Exit codes: 0 done; 1 the run ended with unscored items, was stopped, or --require is not met;",
             "2 the input or the arguments are wrong; 3 a bug in the program.",
         ]
     )

@@ -97,7 +97,7 @@ LIBRARIES = {
     "subprocess": "engine/system packaging",
     "threading": "engine gui/workspace/threads.py",
     "tomlkit": "engine/data/rubrics",
-    "tomllib": "engine/data/rubrics engine/data/catalogue.py",
+    "tomllib": "engine/analysis/perturbations.py engine/data/rubrics engine/data/catalogue.py",
     "tqdm": "engine/cli engine/operations/progress_bar.py",
 }
 """Libraries, and the only files and folders that import them."""

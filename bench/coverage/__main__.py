@@ -13,7 +13,7 @@ from bench.coverage.claims import PARTS, worst
 
 _MODULES = """
 intervals calibrations health drift annotators rankings weighing correction heads settings learning audits
-stopping trust beyond_chance favour
+stopping trust beyond_chance favour juries mixes plans
 """
 for _module in _MODULES.split():
     import_module(f"bench.coverage.{_module}")

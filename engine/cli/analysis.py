@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from engine.analysis.audit_run import AUDIT_METHODS, audit_setup, default_place
 from engine.analysis.audit_run import audit as audited
-from engine.analysis.perturbations import DEFAULT_ITEMS, MadePerturbations, make_perturbations
+from engine.analysis.perturbations import DEFAULT_ITEMS, PLANTED, MadePerturbations, make_perturbations
 from engine.analysis.recipe import check_name, examples_beside, save_recipe
 from engine.analysis.tuning import TuneEvent, TuneRequest, tuning
 from engine.analysis.tuning_choice import DEFAULT_TRIED
@@ -99,6 +99,9 @@ def _add_judging(judging: console.Options) -> None:
         "--items", f"N items, stratified by instruction, with their perturbations ({DEFAULT_ITEMS})"
     )
     judging.number("--seed", f"the seed of this sample ({DEFAULT_SEED})")
+    judging.add_argument(
+        "--language", choices=PLANTED, help="of the sentences that are added (that of each item)"
+    )
     judging.file(
         "--out", "where to store the items and perturbations (the audit itself: --json)", metavar="FILE.tsv"
     )
@@ -140,7 +143,7 @@ def _audit_model(options: argparse.Namespace) -> int:
         dataset = shared.read_dataset(options, options.dataset, cancel, rubric)
         items = DEFAULT_ITEMS if options.items is None else options.items
         seed = DEFAULT_SEED if options.seed is None else options.seed
-        perturbations = make_perturbations(dataset, items, seed)
+        perturbations = make_perturbations(dataset, items, seed, options.language)
         path = options.out or default_place(perturbations, options.store)
         _check_outputs(options, {"dataset": options.dataset, "model": model, "run store": options.store})
         _write(perturbations, path, options)

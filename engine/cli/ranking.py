@@ -63,6 +63,9 @@ def rank() -> console.Parser:
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
     arguments.number("--seed", "the seed of the bootstrap", default=DEFAULT_SEED)
+    arguments.repeated("--by", "WHAT", "what the slices of --mix are by: as for evaluate")
+    measures.add_mix(arguments)
+    arguments.set_defaults(slice=())
     shared.add_labels_of(arguments)
     arguments.store()
     return arguments
@@ -79,6 +82,8 @@ def _rank(options: argparse.Namespace) -> int:
         if value is not None and value is not False and not options.weighted:
             option = shared.option_of(name)
             raise SetupError(f"{option} needs --weighted.", f"Add --weighted, or remove {option}.")
+    if options.by and options.mix is None:
+        raise SetupError("--by is what the slices of --mix are by.", "Add --mix, or remove --by.")
     seed = checked_seed(options.seed)
     with console.interruptible() as cancel:
         ranked = _ranked(options, options.what, cancel)
@@ -89,10 +94,14 @@ def _rank(options: argparse.Namespace) -> int:
             if health is not None and health.doubted:
                 console.tell(f"{console.printable(by.title)}:\n{indent(health_lines(health), '    ')}")
         comparisons = ranked.comparisons
+        divisions = measures.divided(options, ranked.dataset)
+        mix = measures.mix_of(options, divisions)
+        mixed = ranking.mixed_rates(comparisons, mix) if mix is not None else {}
         beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
         many = options.many_candidates
         work = ranking.rank(comparisons, seed, cancel, many_candidates=many, dataset=ranked.dataset)
         made = show_measure("bootstrap", work)
+        made = replace(made, mixed=mixed)
         found = None if beside is None else show_measure("bootstrap", beside)
         corrected = ranked.judge and show_measure(
             "bootstrap of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)

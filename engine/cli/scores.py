@@ -10,14 +10,16 @@ from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
-from engine.core.formatting import counted
+from engine.core.errors import SetupError
+from engine.core.formatting import counted, did_you_mean, listed
 from engine.core.tables import Part, Section, Sentences, Sheet
+from engine.data.column_content import finite_number
 from engine.data.slices import Slicing
 from engine.metrics.accuracy import UNSCORED
 from engine.metrics.comparison import Comparison, match_all
 from engine.metrics.comparison import compare as compared
+from engine.metrics.evaluation import Evaluation, evaluating, mixed_accuracies, official_json
 from engine.metrics.evaluation import evaluate as evaluated
-from engine.metrics.evaluation import evaluating, official_json
 from engine.metrics.matching import Matched, match
 from engine.report.accuracy import confusion_section
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
@@ -27,6 +29,7 @@ from engine.report.slices import (
     compared_slices_in_short,
     compared_slices_in_words,
     compared_win_table,
+    mix_section,
     slice_sections,
 )
 from engine.system.files import write_whole
@@ -49,7 +52,14 @@ def evaluate() -> console.Parser:
     shared.add_table_files(arguments)
     measures.add_methods(arguments)
     arguments.flag("--confusion", "also print the confusion matrices")
+    arguments.repeated(
+        "--require",
+        "CONDITION",
+        "exit with code 1 unless this is so: accuracy>=0.7, safety:kappa>=0.4, accuracy.low>=0.6 (the lower"
+        " end of its interval); may be repeated",
+    )
     measures.add_slices(arguments)
+    measures.add_mix(arguments)
     shared.add_labels_of(arguments)
     arguments.store()
     measures.add_model_measures(arguments)
@@ -59,9 +69,12 @@ def evaluate() -> console.Parser:
 def _evaluate(options: argparse.Namespace) -> int:
     written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
     measures.check_measure_outputs(options, written, [options.system])
+    conditions = [_condition(text) for text in options.require]
     with console.interruptible() as cancel:
         [system], gold, divisions = measures.read_systems(options, [options.system], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
+        mix = measures.mix_of(options, divisions)
+        mixed = None if mix is None else mixed_accuracies(matched, mix)
         by_model = measures.model_measures(options, cancel)
         measures.say_what_was_left_out(matched)
         scores = show_measure("explanations", by_model.scores(matched))
@@ -71,9 +84,13 @@ def _evaluate(options: argparse.Namespace) -> int:
     if options.json:
         found = official_json(evaluation, by_model.judge_name)
         found["details"] |= measures.slices_json(slices) | as_json
+        if mix is not None and mixed is not None:
+            rates = {name: [rate.value, rate.ends] for name, rate in mixed.items()}
+            found["details"]["mix"] = {"shares": mix.shares, "accuracy": rates}
         shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *favoured]
     more += slice_sections(slices)
+    more += [mix_section(evaluation, mix, mixed)] if mix is not None and mixed is not None else []
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
     if options.methods_text:
@@ -81,7 +98,28 @@ def _evaluate(options: argparse.Namespace) -> int:
         statements = evaluation_methods(evaluation, *models, said)
         measures.write_methods(options, "evaluate", statements)
     console.print_sheet(sheet)
-    return console.DONE
+    met = [_is_met(evaluation, *each) for each in conditions]
+    return console.DONE if all(met) else console.INCOMPLETE
+
+
+def _condition(text: str) -> tuple[str, float]:
+    """`accuracy>=0.7` as its measure and bound. SetupError for anything else."""
+    name, _, number = text.partition(">=")
+    if not name.strip() or (bound := finite_number(number)) is None:
+        raise SetupError(f"--require: cannot read {text!r}.", "Write a measure and its bound: accuracy>=0.7")
+    return name.strip(), bound
+
+
+def _is_met(evaluation: Evaluation, name: str, bound: float) -> bool:
+    """Whether a measure reaches its bound, and tells it; what has no value reaches none. SetupError."""
+    if name not in (values := evaluation.values):
+        hint = f"{did_you_mean(name, values)}There are {listed([*values], len(values))}."
+        raise SetupError(f"--require: there is no measure {name!r}.", hint)
+    value = values[name]
+    is_met = value is not None and value >= bound
+    found = "unknown" if value is None else f"{value:.4g}"
+    console.tell(f"Required: {name} >= {bound:g}. It is {found}: {'met' if is_met else 'not met'}.")
+    return is_met
 
 
 def _favour(matched: Matched) -> tuple[Sequence[Section], dict[str, Any], Sequence[Statement]]:

@@ -156,7 +156,7 @@ class Dataset:
 
     def background_hash(self, names: Sequence[str]) -> str:
         """SHA-256 (hex) of these texts of BACKGROUND of all items, in order."""
-        return digest_of_list(zip(*(self.texts(name).to_pylist() for name in names), strict=True))
+        return digest_of_lists(zip(*(self.texts(name).to_pylist() for name in names), strict=True))
 
     @property
     def other_columns(self) -> tuple[str, ...]:

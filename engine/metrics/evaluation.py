@@ -31,6 +31,7 @@ from engine.metrics.annotator_agreement import (
     agreement_of_annotators,
     annotator_agreement,
 )
+from engine.metrics.beyond_chance import Measured
 from engine.metrics.explanations import (
     EXPLANATION_MEASURES,
     ExplanationMeasures,
@@ -41,6 +42,7 @@ from engine.metrics.explanations import (
 )
 from engine.metrics.intervals import FEW, Interval, OverInstructions, mean_by_group
 from engine.metrics.matching import Matched, Pair
+from engine.metrics.mix import Mix
 from engine.results.run_results import RunResults
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
@@ -106,6 +108,18 @@ class Evaluation:
     def baseline(self) -> float:
         """The mean over the criteria of what the best baseline of each reaches (0 to 1)."""
         return sum(measures.rival_accuracy for measures in self.labels.values()) / len(self.labels)
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """Measures of labels by name, 0 to 1 (kappa: -1 to 1): `accuracy` is the mean over the criteria,
+        `safety:kappa` of one; `accuracy.low`, the lower end of its interval.
+        """
+        found = {"accuracy": Measured(self.accuracy, self.interval)}
+        for name, one in self.labels.items():
+            found[f"{name}:accuracy"] = Measured(one.accuracy, one.interval)
+            found |= {f"{name}:{key}": getattr(one, key) for key in ("kappa", "ac1", "macro_f1")}
+        lows = {f"{name}.low": each.interval and each.interval.low for name, each in found.items()}
+        return {name: each.value for name, each in found.items()} | lows
 
     def explanation_mean(self, measure: str) -> float | None:
         """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
@@ -423,6 +437,21 @@ def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
             counts = {count.criterion: count for count in count_run(alone)}
             counted.append(SliceMeasures(part, len(alone.judged), 0, 0, counts, {}))
     return SlicedMeasures(division, tuple(counted))
+
+
+MEAN = "mean"
+
+
+def mixed_accuracies(matched: Matched, mix: Mix) -> dict[str, Estimate]:
+    """The accuracy on each criterion, and their mean, for a stated mix. SetupError for a slice of it without
+    human labels.
+    """
+    values = {
+        name: [(pair.item.id, pair.item.group, float(is_right(pair))) for pair in pairs]
+        for name, pairs in matched.pairs.items()
+    }
+    of_each = {name: mix.rate({name: of_one}, f"label on {words(name)}") for name, of_one in values.items()}
+    return {**of_each, MEAN: mix.rate(values)}
 
 
 class AccuracyLead(NamedTuple):

@@ -65,7 +65,7 @@ class OverInstructions:
     to it: `weights`: what part of it, (instructions,), sum 1; `pulls`: by how much it moves the mean from
     where that would stand if all were alike, (instructions,), sum 0. `sides`: instructions that hold a value
     below the largest possible, and above the least. `values`: of how many equally weighty values the mean is
-    one.
+    one. `freedom`: degrees of freedom, None for the effective number of instructions less 1.
     """
 
     mean: float
@@ -74,12 +74,19 @@ class OverInstructions:
     values: float
     sides: int
     groups: tuple[Hashable, ...]
+    freedom: float | None = None
 
     @classmethod
     def of(
-        cls, values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable] | IntArray]
+        cls,
+        values: Mapping[str, Values],
+        groups: Mapping[str, Sequence[Hashable] | IntArray],
+        shares: Mapping[str, float] | None = None,
     ) -> Self | None:
-        """Of the mean over names of the means of their values; None for fewer than two instructions."""
+        """Of the mean over names of the means of their values; None for fewer than two instructions.
+        `shares`: what part of it each is, sum 1, where names are strata, which need two instructions each
+        (Cochran, Sampling Techniques, 1977, 5.4).
+        """
         only = next(iter(groups.values())) if len(groups) == 1 else None
         named = [group for of_one in groups.values() for group in of_one] if only is None else only
         numbers = group_numbers(named)
@@ -90,15 +97,22 @@ class OverInstructions:
         rows = [np.asarray(of_one, np.float64) for of_one in values.values()]
         means, every = [float(row.mean()) for row in rows], np.concatenate(rows)
         weights, pulls = np.zeros(count), np.zeros(count)
-        for place, row, mean in zip(places, rows, means, strict=True):
-            share = 1 / (len(row) * len(rows))
+        many = [len(rows) if shares is None else 1 / shares[name] for name in values]
+        for place, row, mean, times in zip(places, rows, means, many, strict=True):
+            share, own = 1 / (len(row) * times), len(np.unique(place))
             weights += np.bincount(place, minlength=count) * share
+            if shares is not None:  # the mean of each stratum is estimated by its own instructions
+                if own < LEAST_GROUPS:
+                    return None
+                share *= np.sqrt(own / (own - 1) * (count - 1) / count)
             pulls += np.bincount(place, row - mean, minlength=count) * share
         return cls(
-            mean=float(np.mean(means)),
+            mean=float(np.mean(means) if shares is None else np.sum(np.divide(means, many))),
             weights=weights,
             pulls=pulls,
-            values=len(rows) ** 2 / sum(1 / len(row) for row in rows),
+            values=len(rows) ** 2 / sum(1 / len(row) for row in rows)
+            if shares is None
+            else 1 / sum(1 / (len(row) * times**2) for row, times in zip(rows, many, strict=True)),
             # In how many groups, of the rarer kind, there is a value below 1, and one above 0.
             sides=min(len(np.unique(numbers[every < 1])), len(np.unique(numbers[every > 0]))),
             groups=tuple(dict.fromkeys(named.tolist() if isinstance(named, np.ndarray) else named)),
@@ -165,7 +179,7 @@ class OverInstructions:
 
     @property
     def _freedom(self) -> float:
-        return max(self._whole - 1, 1.0)
+        return max(self._whole - 1 if self.freedom is None else self.freedom, 1.0)
 
     def share_interval(self, tests: int = 1) -> Interval:
         """Of a mean of values from 0 to 1: Clopper and Pearson's interval of as many independent values as

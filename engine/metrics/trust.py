@@ -29,7 +29,7 @@ _QUANTILES = tuple(place / 10 for place in range(9, -1, -1))
 _MOST_TIMES = 1e4  # so many times the labels are no answer to how many more are needed
 _BETS = np.arange(0.1, 1, 0.2)  # shares of all that can be lost; the mean of several bets is a bet, too
 _DRAWS = 100
-_ALIKE = 0.25  # the intraclass correlation of agreement within an instruction: .245 in PandaLM's labels
+ALIKE = 0.25  # the intraclass correlation of agreement within an instruction: .245 in PandaLM's labels
 _TENTHS = (0.1, 0.5, 0.9)
 _CHANCES = (0.01, 0.99)
 
@@ -288,5 +288,5 @@ def _alike_within(groups: Sequence[Hashable], chance: FloatArray, random: np.ran
     numbers = group_numbers(groups)
     if len(set(numbers.tolist())) == len(numbers):
         return chance
-    spread, luck = (1 - _ALIKE) / _ALIKE, random.random(len(numbers))[numbers]
+    spread, luck = (1 - ALIKE) / ALIKE, random.random(len(numbers))[numbers]
     return np.asarray(betaincinv(chance * spread, (1 - chance) * spread, luck))

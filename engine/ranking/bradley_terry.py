@@ -43,6 +43,7 @@ _LAST_STEP = 1e-6  # Newton's next step would be about its square
 _NARROW = 32  # a band that LAPACK does in one piece, without threads
 _MOST_NUMBERS = 2_000_000  # in memory at once, of each kind
 _LEVEL = 0.05
+_MEAN_ELO = 1500
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +122,13 @@ class BradleyTerryFit:
         """What each would win (0 to 1, half a tie) against a candidate of the mean score: shape as those."""
         return expected_score(self.bradley_terry, self.tie[:, None])
 
+    @property
+    def elo(self) -> FloatArray:
+        """The scores as Elo ratings: 400 points are odds of 10 to 1 that the first wins rather than loses,
+        the mean candidate has 1500. Shape as those.
+        """
+        return np.asarray(_MEAN_ELO + 400 / np.log(10) * self.bradley_terry)
+
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryScores:
@@ -140,16 +148,25 @@ class BradleyTerryScores:
         Expanded percentiles: as far out as Student's t asks for. Source: Hesterberg, What Teachers Should
         Know About the Bootstrap (2015).
         """
+        return self._estimates([each.against_mean for each in (self.fit, self.draws, self.plain)], 0.5)
+
+    @cached_property
+    def elo(self) -> dict[str, Estimate]:
+        """The Elo rating of each candidate, with its 95 % interval by the same draws."""
+        return self._estimates([each.elo for each in (self.fit, self.draws, self.plain)], _MEAN_ELO)
+
+    def _estimates(self, values: Sequence[FloatArray], mean: float) -> dict[str, Estimate]:
+        """Of values by `fit`, `draws` and `plain`; `mean`: of a candidate of the mean score."""
         from scipy.special import ndtr, stdtrit  # noqa: PLC0415
 
         tail = float(ndtr(self._wider * stdtrit(self._freedom, _LEVEL / 2)))
         (low, high), (plain_low, plain_high) = (
-            np.quantile(each.against_mean, (tail, 1 - tail), axis=0) for each in (self.draws, self.plain)
+            np.quantile(each, (tail, 1 - tail), axis=0) for each in values[1:]
         )
-        middle = self.fit.against_mean[0]
+        middle = values[0][0]
         # The two comparisons more pull whoever wins or loses nearly all towards one half.
-        low = np.minimum.reduce([low, middle, np.where(middle < 0.5, plain_low, low)])
-        high = np.maximum.reduce([high, middle, np.where(middle > 0.5, plain_high, high)])
+        low = np.minimum.reduce([low, middle, np.where(middle < mean, plain_low, low)])
+        high = np.maximum.reduce([high, middle, np.where(middle > mean, plain_high, high)])
         return {
             name: Estimate(float(middle[place]), (float(low[place]), float(high[place])))
             for place, name in enumerate(self.names)

@@ -1,7 +1,7 @@
 """How often each candidate won, ties counting half, the ranking that follows, its caveats, and its JSON."""
 
-from collections.abc import Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any
@@ -16,6 +16,7 @@ from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
 from engine.metrics.intervals import FEW, OverInstructions
+from engine.metrics.mix import Mix
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry
 from engine.ranking.comparisons import PairComparisons, check_candidates, left_out_in_words
 from engine.ranking.correction import Corrected
@@ -162,7 +163,8 @@ _NEARLY_ALL_TIES = 0.95
 class Ranking:
     """`comparisons`: what it rests on. `bradley_terry`: None where comparisons do not hold all candidates
     together, or there are fewer than FEW instructions. `lengths`, `style`: None where these say nothing.
-    `places`: how often the response that stood as A won.
+    `places`: how often the response that stood as A won. `mixed`: win rates for a stated mix, where one was
+    stated.
     """
 
     comparisons: PairComparisons
@@ -171,6 +173,7 @@ class Ranking:
     lengths: LengthControl | None
     places: Estimate
     style: StyleControl | None = None
+    mixed: Mapping[str, Estimate] = field(default_factory=dict)
 
     @cached_property
     def ids_of(self) -> list[frozenset[str]]:
@@ -307,6 +310,17 @@ def rank(
     return Ranking(comparisons, rates, found, lengths, place, style)
 
 
+def mixed_rates(comparisons: PairComparisons, mix: Mix) -> dict[str, Estimate]:
+    """The win rate of each candidate for a stated mix. SetupError for a slice of it in which one has none."""
+    rates = {}
+    for number, (name, places) in enumerate(zip(comparisons.names, comparisons.of, strict=True)):
+        ids = [comparisons.ids[place] for place in places]
+        columns = (comparisons.instructions[places].tolist(), comparisons.won(number, places).tolist())
+        won = [*zip(ids, *columns, strict=True)]
+        rates[name] = mix.rate({name: won}, f"labelled comparison of {short_name(name)}")
+    return rates
+
+
 def ranking_json(
     ranking: Ranking, corrected: RankedByLabels | None = None, remark: str = ""
 ) -> dict[str, Any]:
@@ -321,9 +335,13 @@ def ranking_json(
         if found is not None:
             one |= {
                 **_percent("against_mean", found.scores[name]),
+                "elo": found.elo[name].value,
+                "elo_interval": found.elo[name].ends,
                 "strength": float(found.fit.bradley_terry[0][found.names.index(name)]),
                 "ranks": list(found.ranks[name]),
             }
+        if name in ranking.mixed:
+            one |= _percent("win_rate_for_the_mix", ranking.mixed[name])
         for alike, control in (("length", lengths), ("style", ranking.style)):
             if control is not None and name in control.rates:
                 one |= _percent(f"win_rate_at_equal_{alike}", control.rates[name])

@@ -40,11 +40,18 @@ STRENGTH = Column("strength", "vs the mean (%)", Kind.ESTIMATE).means(
     "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
     f" It is fair even if candidates had different opponents. {INTERVAL}"
 )
+_ELO = Column("elo", "Elo", Kind.MEASURE, digits=0).means(
+    "The Bradley-Terry score as an Elo rating: the mean of the candidates is 1500, and 400 points are odds of"
+    f" 10 to 1 that a candidate wins rather than loses. {INTERVAL}"
+)
 RANK = Column("rank", "rank", Kind.TEXT).means(
     "The possible ranks: below those that are significantly better, above those that are significantly"
     " worse. The family-wise error rate of all pairs is at most 5 %."
 )
 _GROUP = Column("group", "group", Kind.TEXT, "Candidates that share a letter do not differ significantly.")
+_MIXED = Column("mixed", "for the mix (%)", Kind.ESTIMATE).means(
+    f"The win rates on the slices of the stated mix, weighted by its shares, in percent. {INTERVAL}"
+)
 _EQUAL_LENGTH = Column("equal_length", "length-controlled (%)", Kind.ESTIMATE).means(
     "The win rate if both responses of each comparison had the same length, in percent, by a logistic"
     " regression. It depends on the other candidates: with one against a baseline it rests on that one's"
@@ -169,8 +176,9 @@ def candidate_table(ranking: Ranking) -> Table:
     met = [*((0, 1) if good or bad or not other else ()), *((2,) if other else ())]
     columns = [
         CANDIDATE,
-        *((RANK, _GROUP, STRENGTH) if found else ()),
+        *((RANK, _GROUP, STRENGTH, _ELO) if found else ()),
         _WIN_RATE,
+        *((_MIXED,) if ranking.mixed else ()),
         *((_EQUAL_LENGTH, _BY_LENGTH) if lengths and lengths.rates else ()),
         *((_EQUAL_STYLE,) if style else ()),
         *(_TIES[place] for place in met),
@@ -186,8 +194,13 @@ def candidate_table(ranking: Ranking) -> Table:
         row: list[Any] = [name]
         rate = rates[name]
         if found:
-            row += [rank_in_words(found.ranks[name]), " ".join(letters[name]), found.scores[name]]
-        row.append(rate.rate)
+            row += [
+                rank_in_words(found.ranks[name]),
+                " ".join(letters[name]),
+                found.scores[name],
+                found.elo[name],
+            ]
+        row += [rate.rate, *([ranking.mixed.get(name)] if ranking.mixed else ())]
         if lengths and lengths.rates:
             even = lengths.rates.get(name)
             row += [even, None if even is None else 100 * (rate.rate.value - even.value)]

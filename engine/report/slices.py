@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from engine.core.formatting import SLICES_NOTE, best_of, clipped, counted, listed, percent, visible, words
 from engine.core.tables import Column, Estimate, Kind, Part, Row, Section, Sentences, Table
-from engine.metrics.evaluation import SlicedMeasures, SliceMeasures, lead
+from engine.metrics.evaluation import MEAN, Evaluation, SlicedMeasures, SliceMeasures, lead
 from engine.metrics.intervals import FEW, SIGNIFICANT, cost_of_choosing
 from engine.metrics.matching import Matched
+from engine.metrics.mix import Mix
 from engine.ranking.weighted_judge import WINNERS
 from engine.ranking.weighted_scoring import SlicedWeightedScoring, SliceScoring
 from engine.report import columns
@@ -32,6 +33,14 @@ _HELD = (
     Column("labelled", "labelled", Kind.COUNT, "How many of them have a human overall label."),
     Column(
         "agreement", "human agreement", Kind.ESTIMATE, "How often its winner is the human one, in percent."
+    ),
+)
+_MIX = (
+    columns.CRITERION,
+    Column("accuracy", "these items", Kind.ESTIMATE, "The accuracy on these items, in percent."),
+    Column("mixed", "stated mix", Kind.ESTIMATE).means(
+        "The mean of the accuracies on the slices, weighted by the stated shares, in percent, with its 95 %"
+        " interval over instructions. The shares are constants; slices without a share do not count."
     ),
 )
 _SLICES_NOTE = (
@@ -58,6 +67,16 @@ def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
         note = _SLICES_NOTE if measured is found[-1] else ""
         sections.append(Section(f"slices by {measured.division.words}", title, parts, note))
     return sections
+
+
+def mix_section(evaluation: Evaluation, mix: Mix, mixed: Mapping[str, Estimate]) -> Section:
+    """The accuracies for a stated mix next to those on the items as they are."""
+    found = evaluation.labels.items()
+    own = {name: Estimate(measures.accuracy, measures.interval) for name, measures in found}
+    own[MEAN] = Estimate(evaluation.accuracy, evaluation.interval)
+    rows: list[Row] = [[words(name), own[name], rate] for name, rate in mixed.items()]
+    stated = ", ".join(f"{percent(share)} {visible(key)}" for key, share in mix.shares.items())
+    return Section("mix", f"For a stated mix by {mix.division.words}", [Table(_MIX, rows)], f"{stated}.")
 
 
 def slices_in_short(measured: SlicedMeasures) -> str:

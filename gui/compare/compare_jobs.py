@@ -272,6 +272,7 @@ class JuryRequest:
     gold: "Dataset | None"  # the human labels that weights are fitted to; None for the mean of all
     lengths: bool  # whether the lengths of the responses may count then
     certainty: float  # of a label of a submission
+    plan: bool = False  # say what the judges are worth by `gold`, and store nothing
 
 
 @dataclass(frozen=True)
@@ -282,11 +283,13 @@ class StoredJury:
 
 
 @job
-def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury:
-    """Make a jury and store it; reports MeasureProgress while it is fitted. SetupError, StoreError."""
+def decide_together(control: JobControl, store_path: Path, request: JuryRequest) -> StoredJury | Sheet:
+    """Make a jury and store it; reports MeasureProgress while it is fitted. For a plan, what its judges are
+    worth. SetupError, StoreError.
+    """
     from engine.core.events import Note, followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
-    from engine.operations.measuring import JurySetup
+    from engine.operations.measuring import JurySetup, worth_together
     from engine.operations.measuring import decide_together as deciding
     from engine.settings.identity import checked_name
 
@@ -298,6 +301,8 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     if gold is not None:
         gold = with_labels_for(gold, [system.asked for system in systems if system.asked], control.cancel)
     setup = JurySetup(systems, request.name, gold=gold, partial=True, lengths=lengths, certainty=certainty)
+    if request.plan:
+        return Sheet("", [followed(worth_together(setup, control.cancel), control.report)])
     remarks: list[str] = []
 
     def told(event: object) -> None:

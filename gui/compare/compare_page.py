@@ -11,6 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from engine.annotations.records import Filters, LabelSource, WantedItems
 from engine.core.formatting import counted, short_name, visible
 from engine.core.judgments import JudgmentKey
+from engine.core.tables import Sheet
 from gui.compare import compare_jobs
 from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import CompareRequest
@@ -39,6 +40,10 @@ _BY_LABELS = (
     "Fits the weight and the confidence of each judge to human labels, with L2 regularisation towards equal"
     " weights, so that few labels do little harm. The gain is measured by cross-validation."
 )
+_WORTH = (
+    "By the human labels, before the jury is made: how many independent judges these count as, and what each"
+    " adds. Nothing is stored."
+)
 _LENGTHS = "Annotators often prefer the longer response; the labels then depend less on the content."
 _CERTAINTY = (
     "The probability assumed for a submission's labels: a submission has labels without probabilities."
@@ -60,21 +65,23 @@ class JuryDialog(TaskDialog):
         self.by_mean = QtWidgets.QRadioButton("&Mean of all judges")
         self.lengths = QtWidgets.QCheckBox("Use the len&gths of the responses")
         self.certainty = DoubleSpinBox(minimum=0.3, maximum=0.99, singleStep=0.05, value=0.9)
+        self.worth_button = QtWidgets.QPushButton("&What are they worth?")
         threads, take, fail = workspace.threads, self._take, self.notice
         self.task = TaskPanel(threads, ThreadName.MEASURE, self, take, failed=fail, changed=self._enable)
         self.lay_out(self._asked(), letters=160, lines=42)
         self.by_labels.toggled.connect(self._enable)
         self.act_button.clicked.connect(self.decide)
+        self.worth_button.clicked.connect(partial(self.decide, plan=True))
         self.use_button.clicked.connect(self._open)
         self._enable()
 
-    def decide(self) -> None:
+    def decide(self, _checked: bool = False, *, plan: bool = False) -> None:
         self.kept = None
-        gold = self._gold if self.by_labels.isChecked() else None
+        gold = self._gold if plan or self.by_labels.isChecked() else None
         lengths, certainty = gold is not None and self.lengths.isChecked(), self.certainty.value()
-        asked = compare_jobs.JuryRequest(self._choice, self.called.text(), gold, lengths, certainty)
+        asked = compare_jobs.JuryRequest(self._choice, self.called.text(), gold, lengths, certainty, plan)
         job = compare_jobs.decide_together(self._workspace.store_path, asked)
-        self.begin(job, "Combining the judges …")
+        self.begin(job, "Comparing the judges' errors …" if plan else "Combining the judges …")
 
     def _asked(self) -> QtWidgets.QWidget:
         labels.name(self.called, "Name of the jury")
@@ -93,14 +100,20 @@ class JuryDialog(TaskDialog):
         called = labels.in_row(labels.label("Name:", wrap=False), (self.called, labels.STRETCH))
         by_labels = (self.by_labels, labels.hint(_BY_LABELS), self.lengths)
         by_mean = (self.by_mean, labels.hint(_MEAN))
-        return labels.panel(title, labels.hint(_JURY), called, *by_labels, *by_mean, certain)
+        labels.name(self.worth_button, "What are these judges worth?", _WORTH)
+        worth = labels.in_row(self.worth_button, (labels.hint(_WORTH), labels.STRETCH))
+        return labels.panel(title, labels.hint(_JURY), called, *by_labels, *by_mean, certain, worth)
 
     def _enable(self) -> None:
         self.lengths.setEnabled(self.by_labels.isChecked())
         self.act_button.setEnabled(not self.task.busy)
+        self.worth_button.setEnabled(self._gold is not None and not self.task.busy)
         self.use_button.setVisible(self.kept is not None)
 
-    def _take(self, kept: compare_jobs.StoredJury) -> None:
+    def _take(self, kept: compare_jobs.StoredJury | Sheet) -> None:
+        if isinstance(kept, Sheet):
+            self.sheet.show_sheet(kept)
+            return
         self.kept = kept
         self.show_outcome(f"{kept.title} is stored as run {kept.run_id}.", kept.sheet)
         self.made.emit(kept.run_id)

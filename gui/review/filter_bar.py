@@ -56,6 +56,12 @@ class SeedButton(QPushButton):
         self.dialog.open()
 
 
+HOW_MANY = (
+    "An accuracy near 70 % is known to ±10 points by 89 random labels of different instructions, to ±5 points"
+    " by 341, to ±3 points by 928."
+)
+
+
 class SeedDialog(QDialog):
     chosen = Signal(int)
 
@@ -77,7 +83,7 @@ class SeedDialog(QDialog):
             else f"No label was given in the sample of seed {seed} yet."
         )
         asked = in_row(labels.label("Seed", wrap=False), self.field, STRETCH)
-        parts = (labels.heading("Seed of the random sample"), asked, hint(_WHAT), self.said)
+        parts = (labels.heading("Seed of the random sample"), asked, hint(_WHAT), hint(HOW_MANY), self.said)
         in_column(*parts, labels.ok_and_cancel(self), on=self, margins=None, spacing=10)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 

@@ -21,6 +21,7 @@ from engine.data.slices import Noted, Slicing, is_by_annotators, select, slicing
 from engine.data.verdicts import has_column
 from engine.metrics.evaluation import SlicedMeasures, measure_slices
 from engine.metrics.matching import Matched, System, open_system, told_apart
+from engine.metrics.mix import Mix
 from engine.operations import opening
 from engine.operations.model_scores import ModelMeasures
 from engine.report.methods import Statement, bibliography, methods_latex, methods_text
@@ -155,7 +156,7 @@ def weighing_of(options: argparse.Namespace) -> "Weighing":
     return Weighing(shared.rubric_of(options), given, options.tie_threshold, options.grades)
 
 
-def parse_weights(text: str) -> dict[str, float]:
+def parse_weights(text: str, option: str = "--weights", of: str = "criterion") -> dict[str, float]:
     """`quality=0.6,relevance=0.4` as a dict. SetupError for anything else."""
     weights: dict[str, float] = {}
     for part in text.split(","):
@@ -166,8 +167,8 @@ def parse_weights(text: str) -> dict[str, float]:
             equals = ""
         if not name or not equals or name in weights:
             raise SetupError(
-                f"--weights: cannot read {part!r}.",
-                "Write each criterion once, as NAME=NUMBER, with commas between: quality=0.6,relevance=0.4",
+                f"{option}: cannot read {part!r}.",
+                f"Write each {of} once, as NAME=NUMBER, with commas between: quality=0.6,relevance=0.4",
             )
         weights[name] = weight
     return weights
@@ -188,6 +189,19 @@ def add_slices(arguments: console.Parser) -> None:
         "use only this slice: COLUMN=value, length=short, longer=A, random-sample=labelled; if repeated,"
         " only items that are in all of them",
     )
+
+
+def add_mix(arguments: console.Options) -> None:
+    arguments.text("--mix", "SLICE=SHARE,...", "with one --by: also the rate for these shares of its slices")
+
+
+def mix_of(options: argparse.Namespace, divisions: Sequence[Slicing]) -> Mix | None:
+    """The mix that --mix states, of the slices by the one --by. SetupError."""
+    if options.mix is None:
+        return None
+    if len(divisions) != 1:
+        raise SetupError("--mix needs to know what its slices are by.", "Name it once: --by COLUMN")
+    return Mix(divisions[0], parse_weights(options.mix, "--mix", "slice"))
 
 
 def divided(options: argparse.Namespace, gold: Dataset) -> list[Slicing]:

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.analysis.perturbations import (
-    INJECTIONS,
-    PADDING,
+    PLANTED,
     Perturbation,
     PerturbationKind,
     PerturbationSet,
@@ -21,6 +20,7 @@ from engine.analysis.perturbations import (
     formatted,
     id_among_perturbations,
     is_copy,
+    language_of,
     make_perturbations,
     with_filler,
     with_injection,
@@ -34,6 +34,7 @@ from tests.judged import TIE, A, B, dataset, with_texts
 
 
 ITEM = Item("17", "Say hello.", "Hello there. How are you?", "Hi!", {"safety": Gold(Preference.A)})
+EN = PLANTED["en"]
 IDS = st.text(st.sampled_from("1~-A again padded"), min_size=1, max_size=12)
 
 
@@ -56,18 +57,18 @@ def test_an_item_has_a_copy_of_each_kind_and_side_and_itself_once_more() -> None
 
 
 def test_a_change_keeps_all_words_and_adds_a_sentence_at_most() -> None:
-    assert with_filler(ITEM.output_a, ITEM).removeprefix(f"{ITEM.output_a} ") in PADDING
-    assert with_injection(ITEM.output_a, ITEM).removeprefix(f"{ITEM.output_a} ") in INJECTIONS
+    assert with_filler(ITEM.output_a, ITEM, EN).removeprefix(f"{ITEM.output_a} ") in EN.filler
+    assert with_injection(ITEM.output_a, ITEM, EN).removeprefix(f"{ITEM.output_a} ") in EN.injection
     changed = formatted(ITEM.output_a, ITEM)
     assert changed in ("- Hello there.\n- How are you?", "**Hello there.** How are you?")
     assert formatted(ITEM.output_b, ITEM) == "**Hi!**"
-    assert with_filler("One.\nTwo.", ITEM).startswith("One.\nTwo.\n\n")
+    assert with_filler("One.\nTwo.", ITEM, EN).startswith("One.\nTwo.\n\n")
 
 
 def test_the_words_change_from_item_to_item_and_both_responses_of_one_get_the_same() -> None:
     items = [replace(ITEM, instruction=f"Say {number}.") for number in range(40)]
-    assert len({with_filler("Yes.", item) for item in items}) == len(PADDING)
-    assert len({with_injection("Yes.", item) for item in items}) == len(INJECTIONS)
+    assert len({with_filler("Yes.", item, EN) for item in items}) == len(EN.filler)
+    assert len({with_injection("Yes.", item, EN) for item in items}) == len(EN.injection)
     assert {formatted("Yes. No.", item) for item in items} == {"- Yes.\n- No.", "**Yes.** No."}
 
 
@@ -157,6 +158,31 @@ ITEMS = dataset(
     instructions=["one", "one", "one", "two"],
     outputs=[("Yes. No.", "Maybe."), ("- a list", "None."), ("Good.", "Bad."), ("Up.", "")],
 )
+
+
+def test_sentences_are_in_the_language_of_the_item(shared_data: Path) -> None:
+    """Each id of this dataset begins with its language. Else they are English, and that is told."""
+    items = list(load_dataset(shared_data / "human" / "truthfulqa_multi_ref.jsonl"))
+    known = [(item, language_of(item)) for item in items]
+    assert {item.id.partition("-")[0] for item in items} == set(PLANTED)
+    wrong = sum(found is not None and not item.id.startswith(found) for item, found in known)
+    assert wrong < 0.01 * len(items)
+    assert sum(found is None for _, found in known) < 0.04 * len(items)
+    assert all(found == "en" for item, found in known if item.id.startswith("en-"))
+    basque = next(item for item, found in known if found == "eu")
+    changed = {made.kind: copy for made, copy in copies(basque) if made.side is A}
+    for kind, sentences in (("padded", PLANTED["eu"].filler), ("injected", PLANTED["eu"].injection)):
+        copy = changed[PerturbationKind(kind)]
+        assert copy is not None
+        assert copy.output_a.endswith(sentences)
+
+
+def test_an_unrecognised_language_is_told_and_may_be_stated() -> None:
+    strange = dataset({"safety": [A] * 2}, instructions=["x = 1", "z = 2"], outputs=[("1", "2")] * 2)
+    assert "The language of 2 items is not recognised" in make_perturbations(strange).lacking
+    stated = make_perturbations(strange, language="ca")
+    assert stated.lacking == ""
+    assert stated.items[2].output_a.endswith(PLANTED["ca"].filler)
 
 
 def test_no_instruction_is_drawn_twice_before_each_was_drawn_once() -> None:

@@ -15,6 +15,7 @@ import pytest
 from engine.analysis.review_order import by_item, review_rows
 from engine.calibration.fitting import Views, fitted
 from engine.calibration.jury import NOT_SAID, Jury, items_of, make_jury
+from engine.calibration.jury_worth import effective_number, jury_worth
 from engine.calibration.run_calibration import (
     SECOND_ORDER,
     CalibratedRun,
@@ -24,6 +25,7 @@ from engine.calibration.run_calibration import (
     Wishes,
 )
 from engine.core.errors import SetupError
+from engine.core.events import CancelToken, followed
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Order, Prediction, Preference, Tie
 from engine.core.judgments import (
     LENGTHS,
@@ -388,7 +390,7 @@ def test_lengths_are_those_of_the_dataset(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def pandalm(shared_data: Path) -> Labelled:
+def pandalm_judges(shared_data: Path) -> tuple[list[System], Dataset]:
     with (shared_data / "ranking" / "pandalm_systems.tsv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     with (shared_data / "human" / "pandalm.jsonl").open(encoding="utf-8") as file:
@@ -403,6 +405,39 @@ def pandalm(shared_data: Path) -> Labelled:
         system({"overall_quality": [_label(row[name]) for row in rows]}, name=name)
         for name in ("judge_gpt_3_5", "judge_pandalm_7b")
     ]
+    return judges, gold
+
+
+def test_two_real_judges_err_alike_and_are_worth_less_than_one_and_a_half(
+    pandalm_judges: tuple[list[System], Dataset],
+) -> None:
+    judges, gold = pandalm_judges
+    found = followed(jury_worth(judges, gold, gold, CancelToken()))
+    assert found.effective is not None
+    assert found.effective.ends is not None
+    assert found.effective.value == pytest.approx(2 / (1 + 0.40088), abs=1e-4)
+    assert found.effective.ends[1] < 2
+    # The first judge decides where they differ, but where it said nothing: so the second one adds little.
+    adds = {judge.name: judge.adds.value for judge in found.judges}
+    assert 0 < adds["judge_pandalm_7b"] < 0.02 < adds["judge_gpt_3_5"]
+
+
+def test_a_copy_adds_nothing_and_what_is_rare_is_not_called_independent() -> None:
+    wrong = np.arange(60) // 6 == np.array([[0], [1]])  # a tenth each, nowhere both
+    criteria, groups = np.zeros(60, np.int64), np.arange(60)
+    same = effective_number(wrong[[0, 0]], criteria, groups)
+    assert same is not None
+    assert same.value == pytest.approx(1)
+    few = effective_number(wrong, criteria, groups)
+    assert few is not None
+    assert few.ends is not None
+    assert few.ends[0] < 2 < few.value < few.ends[1]
+    assert effective_number(np.zeros((2, 60), np.bool_), criteria, groups) is None
+
+
+@pytest.fixture(scope="module")
+def pandalm(pandalm_judges: tuple[list[System], Dataset]) -> Labelled:
+    judges, gold = pandalm_judges
     results = make_jury(judges, gold).results
     pairs = match(system_of_run(results), gold).pairs["overall_quality"]
     return CalibrationInputs(results, alike=True, lengths=False).labelled("overall_quality", pairs)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from engine.cli.shared.console import INCOMPLETE
 from engine.core.errors import SetupError
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from tests.commands import ROOT, give
+from tests.commands import ROOT, give, refusal, run_here
 from tests.engine.cli.in_process import Command, Streams, row
 
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
@@ -20,6 +21,18 @@ def first_of(gold: Path, folder: Path) -> Path:
     few = folder / "few.tsv"
     few.write_bytes(b"".join(gold.read_bytes().splitlines(keepends=True)[:5]))
     return few
+
+
+def test_a_required_measure_decides_the_exit_code(demo_store: Path, demo_gold: Path) -> None:
+    asked = ("evaluate", 1, "--gold", demo_gold, "--store", demo_store, "--require")
+    done = run_here(*asked, "accuracy>=0.5", "--require", "safety:accuracy.low >= 0.5")
+    assert (done.returncode, done.stderr.count(": met.")) == (0, 2)
+    done = run_here(*asked, "accuracy>=0.5", "--require", "safety:kappa>=1.1")
+    assert done.returncode == INCOMPLETE
+    assert "Required: safety:kappa >= 1.1." in done.stderr
+    assert "not met." in done.stderr
+    assert "--require: cannot read 'accuracy=0.7'" in refusal(*asked, "accuracy=0.7")
+    assert "there is no measure 'acuracy'.\nDid you mean accuracy?" in refusal(*asked, "acuracy>=0")
 
 
 def test_a_run_and_its_submission_get_the_same_scores(

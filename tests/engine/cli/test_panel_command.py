@@ -50,6 +50,16 @@ def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges
         command("jury", 1, other, "--certainty", 0.8, "--calibration", saved)
 
 
+def test_a_plan_says_what_the_judges_are_worth_and_stores_nothing(
+    command: Command, demo_store: Path, other: Path, demo_gold: Path, tmp_path: Path
+) -> None:
+    printed = command("jury", 1, other, "--gold", safety_alone(demo_gold, tmp_path), "--plan")
+    assert "one is right on all of these labels, or on none" in printed
+    assert "Least is lost without" in printed
+    with RunStore(demo_store) as opened:
+        assert len(opened.runs()) == 1
+
+
 def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
     command: Command, demo_store: Path, other: Path, demo_gold: Path
 ) -> None:
@@ -59,6 +69,7 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
         ([1, other, "--gold", demo_gold, "--calibration", other], "--gold and --calibration are both given"),
         ([1, other, "--certainty", 1], "The certainty of a label is 1"),
         ([1, other, "--name", "x" * 300], "has 300 characters"),
+        ([1, other, "--plan"], "--plan needs human labels"),
     ):
         assert problem in refusal("jury", *words, "--store", demo_store)
     with RunStore(demo_store) as opened:

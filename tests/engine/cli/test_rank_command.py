@@ -44,6 +44,16 @@ def test_what_would_be_ignored_is_refused(words: list[str | int], says: str) -> 
     assert says in refusal("rank", CANDIDATES, *words)
 
 
+def test_win_rates_for_a_stated_mix(tmp_path: Path) -> None:
+    file = tmp_path / "ranking.json"
+    printed("rank", CANDIDATES, "--by", "longer", "--mix", "A=0.5,B=0.5", "--json", file)
+    found = json.loads(file.read_text("utf-8"))["candidates"]
+    assert any(one["win_rate_for_the_mix"] != one["win_rate"] for one in found)
+    for one in found:
+        low, high = one["win_rate_for_the_mix_interval"]
+        assert low <= one["win_rate_for_the_mix"] <= high
+
+
 # Beside another ranking
 
 

@@ -46,6 +46,31 @@ def test_evaluate_by_slice_counts_every_item_once(
     assert details["slice"] is None
 
 
+def test_evaluate_states_the_accuracy_for_a_mix_and_refuses_what_is_none(
+    command: Command, sliced_gold: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "scores.json"
+    by = ("evaluate", 1, "--gold", sliced_gold, "--by", "longer")
+    shown = command(*by, "--mix", "A=0.6,B=0.4", "--json", file)
+    assert "60.0 % A, 40.0 % B." in shown
+    details = json.loads(file.read_text())["details"]
+    parts = {part["key"]: part["criteria"] for part in details["slices"][0]["slices"]}
+    for name, (value, ends) in details["mix"]["accuracy"].items():
+        assert ends[0] <= value <= ends[1]
+        if name != "mean":
+            shares = ((0.6, parts["A"]), (0.4, parts["B"]))
+            assert value == pytest.approx(sum(share * of[name]["accuracy"] for share, of in shares))
+    for words, problem in (
+        (["--mix", "A=0.6,B=0.3"], "add up to 0.9, not 1"),
+        (["--mix", "A=0.6,code=0.4"], "The mix has the slice 'code', and no item is in it"),
+        (["--mix", "A=1.2,B=-0.2"], "The share of 'B' is -0.2"),
+        (["--mix", "A"], "--mix: cannot read 'A'"),
+        (["--by", "script", "--mix", "A=1"], "--mix needs to know what its slices are by"),
+    ):
+        with pytest.raises(SetupError, match=re.escape(problem)):
+            command(*by, *words)
+
+
 def test_weigh_and_compare_divide_the_items(
     command: Command, sliced_gold: Path, demo_store: Path, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from engine.analysis.review_order import by_item, review_rows
@@ -226,6 +227,9 @@ def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
     dialog = dialog_of(qtbot, page, demo_gold, worse)
     assert dialog.by_labels.isChecked()
     assert "gold.tsv" in dialog.by_labels.text()
+    QTest.mouseClick(dialog.worth_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not dialog.task.busy)
+    assert any("Least is lost without" in each.text() for each in dialog.sheet.findChildren(QLabel))
     dialog.called.setText("x" * 300)
     decide(qtbot, dialog)
     assert "300 characters" in dialog.notice.text
