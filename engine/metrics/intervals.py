@@ -345,6 +345,21 @@ def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
     return mean_difference({_ONE: values}, {_ONE: groups})
 
 
+def gap(one: OverInstructions | None, other: OverInstructions | None, tests: int = 1) -> Estimate | None:
+    """By how much one share is above another, of other items or of some of the same; None without both. Its
+    interval is made of theirs, as if they did not vary together, which is wider where they do (Zou and
+    Donner, Construction of Confidence Limits About Effect Measures, 2008). Simulated:
+    `bench/coverage/annotators.py`. Wider for one of so many `tests` (Bonferroni).
+    """
+    if one is None or other is None:
+        return None
+    ends, others = one.share_interval(tests), other.share_interval(tests)
+    below = np.hypot(one.mean - ends.low, others.high - other.mean)
+    above = np.hypot(ends.high - one.mean, other.mean - others.low)
+    value = one.mean - other.mean
+    return Estimate(value, Interval(float(max(value - below, -1.0)), float(min(value + above, 1.0))))
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """The p-values of several tests, in their order, so that all of them together hold: below .05 are wrongly
     so, be it one, in 5 % of cases at most (Holm, A Simple Sequentially Rejective Multiple Test Procedure,
