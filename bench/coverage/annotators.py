@@ -190,7 +190,8 @@ class QualityWorld(Kind):
         hard = np.where(random.random(instructions) < self.hard, 1 / 3, 1.0)[groups]
         truth = random.integers(4, size=items)
         ids = [str(place) for place in range(items)]
-        late = 2 * np.arange(items) >= items
+        again = round(self.repeats * items / self.items)
+        late = 2 * np.arange(items) >= items + again  # of all that is labelled
 
         def said(knows: float | FloatArray) -> IntArray:
             return np.where(random.random(items) < knows * hard, truth, random.integers(4, size=items))
@@ -198,8 +199,8 @@ class QualityWorld(Kind):
         judge, knows = said(self.judge_knows), self.knows * np.where(late, self.worse, 1.0)
         hidden = np.array([hidden_place(each, _SEED) for each in ids]) < 1 / 3
         first = np.where(~hidden & (random.random(items) < self.moved), judge, said(knows))
-        again = said(knows)
-        repeated = random.permutation(items // 2)[: round(self.repeats * items / self.items)]
+        second = said(knows)
+        repeated = random.permutation(items // 2)[:again]
         keys = [JudgmentKey(each, "safety") for each in ids]
         took = random.lognormal(3, 0.6, items) * np.where(late, self.slower, 1.0)
         at, said_of = _START, []
@@ -211,31 +212,29 @@ class QualityWorld(Kind):
         for place in repeated:
             at += timedelta(days=1)  # after a break: their times are no matter
             word = replace(said_of[place], kind=AnnotationKind.REPEAT, created=at)
-            said_of.append(replace(word, preference=PREFERENCES[again[place]]))
+            said_of.append(replace(word, preference=PREFERENCES[second[place]]))
         labels = dict(zip(keys, (PREFERENCES[place] for place in judge), strict=True))
         gold = dict(zip(keys, (PREFERENCES[place] for place in truth), strict=True))
         of = dict(zip(ids, map(str, groups), strict=True))
-        return quality_of(Reviews(tuple(said_of)), labels, {}, of, gold, _SEED)
+        reviews = Reviews(tuple(said_of))
+        return quality_of(reviews, labels, {}, instructions=of, gold=gold, seed=_SEED)
 
     @cached_property
     def truth(self) -> Mapping[str, float]:
         """Each estimate, from very many items."""
         found = _estimates(self.drawn(np.random.default_rng(0), _TRUTH, _TRUTH))
-        exact = {"slower": self.slower, "seconds": math.exp(3) * math.sqrt(self.slower)}
+        part = (1 - self.repeats / self.items) / 2  # of the items, those that are late
+        exact = {"slower": self.slower, "seconds": math.exp(3) * self.slower**part}
         exact |= {"later": 0.0} if self.worse == 1 else {}
         exact |= {"anchoring": 0.0} if not self.moved else {}
-        exact |= (
-            {"lead": 0.0} if self.judge_knows == self.knows and not self.moved and self.worse == 1 else {}
-        )
+        is_equal = self.judge_knows == self.knows and not self.moved and self.worse == 1
+        exact |= {"lead": 0.0} if is_equal else {}
         return {name: each.value for name, each in found.items()} | exact
 
 
 def _estimates(found: LabellingQuality) -> dict[str, Estimate]:
     [ada], [seen] = found.annotators, found.anchoring
-    named = {
-        name: getattr(ada, name) for name in ("own", "judge", "lead", "gold", "seconds", "slower", "later")
-    }
-    return named | {"anchoring": seen.difference}
+    return {name: getattr(ada, name) for name in _QUALITY[:-1]} | {"anchoring": seen.difference}
 
 
 _QUALITY = ("own", "judge", "lead", "gold", "seconds", "slower", "later", "anchoring")
