@@ -232,7 +232,10 @@ def _randomised(
     by_choice = []
     for name in sorted({author for author, _ in first}):
         own = [each for (author, _), each in first.items() if author == name]
-        seen, hidden = ([each for each in own if each.blind is blind] for blind in (False, True))
+        hidden = [each for each in own if each.blind]
+        # Who accepts the labels of an item has seen them; of other labels it may not be known.
+        accepts = AnnotationKind.CONFIRMATION
+        seen = [each for each in own if each.blind is False or (each.blind is None and each.kind is accepts)]
         if not seen or not hidden:
             continue
         places = [[hidden_place(each.item_id, seed) for each in some] for some in (seen, hidden)]
