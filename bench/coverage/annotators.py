@@ -28,7 +28,7 @@ from engine.metrics.annotator_agreement import (
     against_others,
     alt_tests,
 )
-from engine.metrics.annotator_quality import BREAK, LabellingQuality, quality_of
+from engine.metrics.annotator_quality import BREAK, LabellingQuality, labelling_quality
 from engine.metrics.intervals import OverInstructions
 from engine.settings.sampling import hidden_place
 
@@ -217,7 +217,7 @@ class QualityWorld(Kind):
         gold = dict(zip(keys, (PREFERENCES[place] for place in truth), strict=True))
         of = dict(zip(ids, map(str, groups), strict=True))
         reviews = Reviews(tuple(said_of))
-        return quality_of(reviews, labels, {}, instructions=of, gold=gold, seed=_SEED)
+        return labelling_quality(reviews, labels, {}, instructions=of, gold=gold, seed=_SEED)
 
     @cached_property
     def truth(self) -> Mapping[str, float]:

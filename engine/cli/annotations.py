@@ -10,10 +10,9 @@ from engine.cli.shared.progress import tell_waiting
 from engine.core.errors import FileKind, SetupError
 from engine.core.formatting import counted, listed
 from engine.core.rubric import ELOQUENT
-from engine.data.assignment import AssignmentDesign
+from engine.data.assignment import AssignmentDesign, write_assignment
 from engine.data.file_kinds import expecting
 from engine.metrics.annotator_agreement import agreement_of_annotators
-from engine.operations.assignment import write_assignment
 from engine.operations.opening import check_store
 from engine.report.annotators import annotator_sections, joined_sentence, joining_sections
 from engine.results.annotation_file import (
@@ -86,7 +85,7 @@ def annotations() -> console.Parser:
 
 def _annotations(options: argparse.Namespace) -> int:
     if options.action is _assign:
-        return _assign(options)
+        return int(options.action(options))
     path = options.store if options.action is _begin else check_store(options.store)
     with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
         tell_waiting(store)
@@ -107,8 +106,8 @@ def _assign(options: argparse.Namespace) -> int:
     rubric = shared.rubric_of(options) or ELOQUENT
     numbers = {name: getattr(options, name) for name in ("overlap", "training", "gold", "repeats", "seed")}
     design = AssignmentDesign(tuple(options.annotator), items=options.items, **numbers)
-    made = write_assignment(shared.read_dataset(options, options.dataset, rubric=rubric), design, options.out)
-    print(console.printed_section(made))
+    dataset = shared.read_dataset(options, options.dataset, rubric=rubric)
+    print("\n".join(map(console.printable, write_assignment(dataset, design, options.out))))
     return console.DONE
 
 

@@ -1,30 +1,33 @@
 """Who labels what: items dealt to annotators by a seed, with a stated overlap, items that all of them label,
 training, and hidden repeats. What is dealt depends on ids, names and the seed, not on the order of the file.
-
-Knows: which item each annotator gets at which place. Does not know: runs, what was labelled.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
 
 from engine.core.errors import SetupError
-from engine.core.formatting import counted, listed
+from engine.core.formatting import counted, file_stem, listed
 from engine.data.dataset import Dataset
 from engine.data.label_origins import drawn_place, in_drawn_order
-from engine.data.submission import Columns
+from engine.data.submission import write_dataset
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
+from engine.system.files import check_targets, make_folder
 
 TRAINING = "training-"
 """How the ids of training items begin, which annotators may know as such. All others tell nothing."""
 PLACE = "place-"
+LIST = "assignment.tsv"
 _TEXTS = ("instruction", "output_a", "output_b")
+_LONGEST_STEM = 100  # bytes
 
 
 class Purpose(StrEnum):
-    """Why an annotator gets an item."""
+    """Why an annotator gets an item. The values are those of files."""
 
     TRAINING = "training"  # before all others; what is said there never counts
     GOLD = "gold"  # with a human label, and everybody's
@@ -48,23 +51,18 @@ class AssignmentDesign:
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
-        if not self.annotators:
-            raise SetupError("No annotator is named.", "Name at least one.")
-        if len({name.casefold() for name in self.annotators}) < len(self.annotators):
-            raise SetupError(f"An annotator is named twice: {listed(self.annotators)}.", "Name each once.")
-        if not 1 <= self.overlap <= len(self.annotators):
+        known = len({name.casefold() for name in self.annotators})
+        if not known or known < len(self.annotators):
             raise SetupError(
-                f"An overlap of {self.overlap} is not possible with"
-                f" {counted(len(self.annotators), 'annotator', 'annotators')}.",
-                f"Use 1 to {len(self.annotators)}.",
+                f"Annotators: {listed(self.annotators) or 'none'}.", "Name each once, at least one."
             )
-        counts = (self.items, self.training, self.gold, self.repeats)
-        if any(each is not None and each < 0 for each in counts):
+        if not 1 <= self.overlap <= known:
+            raise SetupError(f"An overlap of {self.overlap} is not possible.", f"Use 1 to {known}.")
+        if min(self.items or 0, self.training, self.gold, self.repeats) < 0:
             raise SetupError("A number of items is negative.", "Use 0 or more.")
 
 
-@dataclass(frozen=True)
-class AssignedItem:
+class AssignedItem(NamedTuple):
     """`id`: in the annotator's file, where neither gold nor repeats can be told from other items; `item_id`:
     in the dataset.
     """
@@ -74,13 +72,9 @@ class AssignedItem:
     purpose: Purpose
 
 
-Assignment = Mapping[str, Sequence[AssignedItem]]
-"""By annotator, their items in the order in which they see them."""
-
-
-def assign(dataset: Dataset, design: AssignmentDesign) -> Assignment:
-    """Deal the items of a dataset, but for those whose texts stand in it twice, which nothing could tell
-    apart afterwards. Loads differ by one item at most; so, nearly, do items that two annotators share.
+def assign(dataset: Dataset, design: AssignmentDesign) -> dict[str, list[AssignedItem]]:
+    """The items of each annotator in order; without those whose texts stand in the dataset twice, for nothing
+    could tell them apart afterwards. Loads differ by one item at most, as nearly do the items that two share.
     SetupError where there are too few items.
     """
     contents = {item.id: item.content_hash for item in dataset}
@@ -91,8 +85,8 @@ def assign(dataset: Dataset, design: AssignmentDesign) -> Assignment:
     common = labelled[: design.training + design.gold]
     if len(common) < design.training + design.gold:
         raise SetupError(
-            f"{dataset.name} has {counted(len(labelled), 'item', 'items')} with a human label:"
-            f" {design.training:,} for training and {design.gold:,} gold ones need more.",
+            f"{dataset.name} has {counted(len(labelled), 'item', 'items')} with a human label, fewer than are"
+            " asked for training and as gold.",
             "Use fewer of them, or a dataset with more human labels.",
         )
     training, gold = common[: design.training], common[design.training :]
@@ -122,15 +116,12 @@ def _dealt(ids: Sequence[str], design: AssignmentDesign) -> dict[str, list[str]]
     for item_id in ids:
         chosen: list[str] = []
         for _ in range(design.overlap):
-            chosen.append(
-                min(
-                    (name for name in names if name not in chosen),
-                    key=lambda name: (
-                        len(found[name]),
-                        sum(shared[frozenset((name, other))] for other in chosen),
-                    ),
-                )
-            )
+            loads = [
+                (len(found[name]), sum(shared[frozenset((name, other))] for other in chosen), place, name)
+                for place, name in enumerate(names)
+                if name not in chosen
+            ]
+            chosen.append(min(loads)[-1])
         for name in chosen:
             found[name].append(item_id)
         shared.update(map(frozenset, combinations(chosen, 2)))
@@ -150,31 +141,35 @@ def _with_repeats(
         )
     again = in_drawn_order((item_id for item_id, _ in shown[:half]), design.seed)[: design.repeats]
     placed = [(float(place), each) for place, each in enumerate(shown)]
-    for place, (item_id, _) in enumerate(shown[:half]):
-        if item_id in again:
-            placed.append((place + half + 0.5, (item_id, Purpose.REPEAT)))
-    return [each for _, each in sorted(placed, key=lambda pair: pair[0])]
+    repeats = ((place, item_id) for place, (item_id, _) in enumerate(shown[:half]) if item_id in again)
+    placed += [(place + half + 0.5, (item_id, Purpose.REPEAT)) for place, item_id in repeats]
+    return [each for _, each in sorted(placed)]
 
 
-def columns_for(dataset: Dataset, assigned: Sequence[AssignedItem]) -> Columns:
-    """The file of an annotator: ids and texts; human labels of training items alone."""
+def write_assignment(dataset: Dataset, design: AssignmentDesign, folder: Path) -> list[str]:
+    """Write a file for each annotator, and a list of all for whoever leads them; sentences on each file.
+    SetupError for too few items, and for names that make the same name of a file.
+    """
+    found = assign(dataset, design)
+    files = {name: folder / f"{file_stem(name, _LONGEST_STEM)}.tsv" for name in found}
+    make_folder(folder)
+    written: dict[str, Path | None] = {f"The file of {name}": path for name, path in files.items()}
+    check_targets({"The list": folder / LIST, **written}, {"dataset": dataset.path})
     items = {item.id: item for item in dataset}
-    rows = [(each, items[each.item_id]) for each in assigned]
-    columns: dict[str, list[str]] = {"id": [each.id for each, _ in rows]}
-    columns |= {text: [str(getattr(item, text)) for _, item in rows] for text in _TEXTS}
-    if any(each.purpose is Purpose.TRAINING for each, _ in rows):
-        for name in dataset.criteria:
-            columns[f"{name}_preference"] = [
-                str(gold.label)
-                if each.purpose is Purpose.TRAINING and (gold := item.gold.get(name)) and gold.label
-                else ""
-                for each, item in rows
+    said = []
+    for name, own in found.items():
+        columns = {"id": [each.id for each in own]}
+        for text in _TEXTS:
+            columns[text] = [getattr(items[each.item_id], text) for each in own]
+        for criterion in dataset.criteria if design.training else ():
+            labels = dataset.labels(criterion)  # of training items alone: annotators see them
+            columns[f"{criterion}_preference"] = [
+                labels.get(each.item_id, "") if each.purpose is Purpose.TRAINING else "" for each in own
             ]
-    return dict(columns)
-
-
-def assignment_columns(found: Assignment) -> Columns:
-    """All of an assignment, for whoever leads it: a row for each place of each annotator."""
-    rows = [(name, each.id, each.item_id, each.purpose.value) for name, own in found.items() for each in own]
+        write_dataset(files[name], columns)
+        counts = Counter(each.purpose for each in own)
+        said.append(f"{files[name].name}: {', '.join(f'{counts[each]:,} {each}' for each in Purpose)}.")
+    rows = [(name, *each) for name, own in found.items() for each in own]
     names = ("annotator", "id", "item", "purpose")
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    write_dataset(folder / LIST, dict(zip(names, zip(*rows, strict=True), strict=True)))
+    return [*said, f"{LIST} says which item stands at which place: keep it from the annotators."]

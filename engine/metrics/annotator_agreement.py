@@ -11,7 +11,7 @@ from operator import sub
 from typing import Any, NamedTuple
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree, majority
-from engine.core.judgments import JudgmentKey
+from engine.core.judgments import Judgment, JudgmentKey
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
 from engine.metrics.annotator_quality import (
@@ -431,9 +431,21 @@ def agreement_of_annotators(
     facts = _Facts((*results.judgments, None), [*beside, *items])
     found = _agreement(annotators, others, held, facts)
     picked = origins_in_words(results.reviews.origins, results.reviews)
-    human = {} if gold is None else human_labels(results, gold)
-    quality = labelling_quality(results, facts.instructions, human)
+    quality = labelling_quality(
+        results.reviews,
+        {} if held is None else scored,
+        {} if held is None else _flipped(alone),
+        instructions=facts.instructions,
+        gold={} if gold is None else human_labels(results, gold),
+        seed=results.run.review_seed,
+    )
     return found and replace(found, picked=picked, quality=quality)
+
+
+def _flipped(results: RunResults) -> dict[JudgmentKey, bool]:
+    judged = (each for column in results.judgments.values() for each in column)
+    flips = {each.key: each.flipped for each in judged if isinstance(each, Judgment)}
+    return {key: flipped for key, flipped in flips.items() if flipped is not None}
 
 
 def annotators_against_others(

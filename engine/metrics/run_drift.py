@@ -9,9 +9,11 @@ from pathlib import Path
 from engine.core.column_map import ColumnMap
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken
+from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import AnyJudgment
+from engine.core.rubric import WORDING_PARTS, Rubric
 from engine.data.dataset import Dataset
-from engine.metrics.drift import Drift, EarlierItem, Opinion, drift
+from engine.metrics.drift import Clause, Drift, EarlierItem, Opinion, drift, guideline_drift
 from engine.results.calibration import Calibration, judge_of_run
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults, load_results, results_read_again
@@ -53,7 +55,36 @@ def run_drift(
     elsewhere = computed_elsewhere(then.run, now.run)
     found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided, elsewhere=elsewhere)
     names = dict.fromkeys((*before.judgments, *after.judgments))
-    return replace(found, left_out=tuple(name for name in names if name not in shared))
+    clauses = clauses_that_differ(then.run.identity.asked, now.run.identity.asked)
+    return replace(
+        found,
+        left_out=tuple(name for name in names if name not in shared),
+        guidelines=guideline_drift(columns, clauses) if clauses else (),
+    )
+
+
+_OF_CRITERION = {"question": "Question", "good": "Good means", "bad": "Bad means"}
+_ABOUT = {label.value.lower(): label for label in PREFERENCES}
+_ABOUT_OF_CRITERION = {"good": Preference.BOTH_GOOD, "bad": Preference.BOTH_BAD}
+
+
+def clauses_that_differ(then: Rubric, now: Rubric) -> list[Clause]:
+    """The parts of two rubrics that differ, of the criteria of both and of the wording around them."""
+    later = {each.name: each for each in now.criteria}
+    both = [(each, later[each.name]) for each in then.criteria if each.name in later]
+    return [
+        *(
+            Clause(old.name, title, getattr(old, part), getattr(new, part), _ABOUT_OF_CRITERION.get(part))
+            for old, new in both
+            for part, title in _OF_CRITERION.items()
+            if getattr(old, part) != getattr(new, part)
+        ),
+        *(
+            Clause(None, of.title, getattr(then.wording, part), text, _ABOUT.get(part))
+            for part, of in WORDING_PARTS.items()
+            if (text := getattr(now.wording, part)) != getattr(then.wording, part)
+        ),
+    ]
 
 
 def stored_drift(

@@ -92,54 +92,41 @@ _PAIRS = (
 )
 
 
+_WHO = Column("who", "who", Kind.TEXT, "An annotator of this run, or the judge.")
 _SELF = (
-    Column("who", "who", Kind.TEXT, "An annotator with hidden repeats, or the judge."),
-    Column("repeats", "labels again", Kind.COUNT).means(
-        "The number of labels of hidden repeats; of the judge, of items read in both orders."
-    ),
+    _WHO,
+    Column("repeats", "labels again", Kind.COUNT, "Labels of hidden repeats; of the judge, in both orders."),
     Column("own", "same again (%)", Kind.ESTIMATE).means(
-        "How often the label is the same as at first, with its 95 % interval over instructions; of the judge,"
-        " how often both orders give the same label."
+        "How often the label is the same as at first; of the judge, the same in both orders. With its 95 %"
+        " interval over instructions."
     ),
-    Column("judge", "judge agrees (%)", Kind.ESTIMATE).means(
-        "How often the judge gives the annotator's label, on all items of the annotator."
-    ),
+    Column("judge", "judge agrees (%)", Kind.ESTIMATE, "How often the judge gives the annotator's label."),
     Column("lead", "difference", Kind.ESTIMATE).means(
         "The judge's agreement with the annotator minus the annotator's with themself, in points, with its"
-        " 95 % interval. If the interval holds 0, it is not shown that the judge differs from them more or"
-        " less than they from themselves."
+        " 95 % interval."
     ),
 )
 _PACE = (
-    Column("who", "who", Kind.TEXT, "An annotator of this run."),
+    _WHO,
     Column("gold_labels", "with human label", Kind.COUNT, "Their labels on items with a human label."),
-    Column("gold", "human label (%)", Kind.ESTIMATE).means(
-        "How often they give the human label of the dataset, with its 95 % interval over instructions."
-    ),
+    Column("gold", "human label (%)", Kind.ESTIMATE, "How often they give the dataset's human label."),
     Column("timed", "items timed", Kind.COUNT).means(
-        "Items with a known time, from the last label of the item before; more than 10 minutes is a break."
+        "Items with a known time since the label of the item before; more than 10 minutes is a break."
     ),
-    Column("seconds", "seconds an item", Kind.MEASURE, digits=1).means(
-        "The geometric mean of their times, with its 95 % interval over instructions."
-    ),
-    Column("slower", "time, last half / first", Kind.MEASURE).means(
-        "The time of the last half of their items divided by that of the first half, with its 95 % interval."
-    ),
+    Column("seconds", "seconds an item", Kind.MEASURE, "The geometric mean of the times.", digits=1),
+    Column("slower", "time, last half / first", Kind.MEASURE, "How much longer items of the last half take."),
     Column("later", "agreement, last half - first", Kind.ESTIMATE).means(
-        "By how many points more often they give the human label in the last half, or the majority label of"
-        " the others where there is none. An interval below 0: they tire."
+        "By how many points more often they give the human label, or the majority of the others, in the last"
+        " half. Below 0: they tire."
     ),
 )
 _ANCHORING = (
-    Column("who", "who", Kind.TEXT, "An annotator who saw the judge's labels on some items only."),
+    _WHO,
     Column("labels", "labels, seen", Kind.COUNT, "First labels where the judge's label was shown."),
     Column("seen", "judge's label, seen (%)", Kind.ESTIMATE, "How often the judge's label was given there."),
     Column("hidden_labels", "labels, hidden", Kind.COUNT, "First labels where it was hidden."),
     Column("hidden", "judge's label, hidden (%)", Kind.ESTIMATE, "How often it was given there."),
-    Column("difference", "difference", Kind.ESTIMATE).means(
-        "Seen minus hidden, in points, with its 95 % interval over instructions: what seeing the judge's"
-        " label does to theirs."
-    ),
+    Column("difference", "difference", Kind.ESTIMATE, "Seen minus hidden: what seeing it does to labels."),
 )
 
 
@@ -193,59 +180,46 @@ def annotator_sections(agreement: AnnotatorAgreement | None, judge: bool = True)
 
 
 def _quality_sections(quality: LabellingQuality) -> Iterator[Section]:
-    if repeated := [each for each in quality.annotators if each.own is not None]:
-        of_judge = [quality.judge] if quality.judge is not None else []
-        sentences = [_beside_judge(each) for each in repeated if each.lead is not None]
-        rows: list[Row] = [[_who(each.annotator), *cells(each, _SELF[1:])] for each in (*of_judge, *repeated)]
-        yield Section(
+    repeated = [each for each in quality.annotators if each.repeats]
+    of_judge = [quality.judge] if repeated and quality.judge else []
+    timed = quality.annotators if any(each.timed >= FEW for each in quality.annotators) else ()
+    for key, title, columns, found, what in (
+        (
             "themselves",
             "Annotators against themselves, and the judge against itself",
-            [*([Sentences(sentences)] if sentences else ()), Table(_SELF, rows)],
-            "By the hidden repeats of an assignment (`annotations assign`); these never count as labels.",
-            spelt_out=True,
-        )
-    if any(each.timed >= FEW for each in quality.annotators):
-        rows = [[_who(each.annotator), *cells(each, _PACE[1:])] for each in quality.annotators]
-        yield Section(
+            _SELF,
+            [*of_judge, *repeated],
+            "By the hidden repeats of an assignment, which never count as labels.",
+        ),
+        (
             "pace",
             "Accuracy, pace and tiring of each annotator",
-            [Table(_PACE, rows)],
-            "Halves are by the time of the labels. Items in a random order make them comparable; in order of"
-            " uncertainty, the hardest ones come first.",
-            spelt_out=True,
-        )
-    if quality.anchoring or quality.by_choice:
-        rows = [
-            ["all" if each.annotator is None else _who(each.annotator), *cells(each, _ANCHORING[1:])]
-            for each in quality.anchoring
-        ]
-        by_choice = (
-            f"{_short(name)} labelled blind by choice, not on a random share: not measured."
-            for name in quality.by_choice
-        )
-        parts: list[Part] = [Table(_ANCHORING, rows)] if rows else []
-        yield Section(
+            _PACE,
+            timed,
+            "Halves of their items, by time: comparable where the items came in a random order.",
+        ),
+        (
             "anchoring",
             "Anchoring: the judge's label seen and hidden",
-            [*parts, *(Sentences([said], Tone.CAVEAT) for said in by_choice)],
-            "On a random share of the items all other labels are hidden until the annotator has given theirs"
-            " (File > Settings). The first label counts here.",
-            spelt_out=True,
-        )
+            _ANCHORING,
+            quality.anchoring,
+            "On a random share of the items other labels are hidden until the annotator has given theirs"
+            " (File > Settings). First labels, of annotators who labelled blind on these items only.",
+        ),
+    ):
+        nobody = "the judge" if columns is _SELF else "all"
+        rows: list[Row] = [[_short(each.annotator or nobody), *cells(each, columns[1:])] for each in found]
+        said = [_beside_judge(each) for each in repeated if each.lead] if columns is _SELF else []
+        sentences = [Sentences(said)] if said else []
+        if rows:
+            yield Section(key, title, [*sentences, Table(columns, rows)], what, spelt_out=True)
 
 
 def _beside_judge(each: AnnotatorQuality) -> str:
-    lead, who = each.lead, _who(each.annotator)
-    assert lead is not None
-    by = f"{100 * lead.value:+.1f} points{f' ({interval(lead.ends, 100)})' if lead.ends else ''}"
-    if each.differs:
-        more = "more" if lead.value < 0 else "less"
-        return f"The judge differs from {who} significantly {more} than {who} from themself: {by}."
-    return f"The judge does not differ from {who} significantly more or less than {who} from themself: {by}."
-
-
-def _who(annotator: str | None) -> str:
-    return "the judge" if annotator is None else _short(annotator)
+    who, lead = _short(each.annotator or ""), each.lead
+    more = ("significantly more" if lead and lead.value < 0 else "significantly less") * each.differs
+    how = more or "not significantly more or less"
+    return f"The judge differs from {who} {how} than {who} from themself: {lead} points."
 
 
 def _stands_in_section(tests: Sequence[AltTest]) -> Section:

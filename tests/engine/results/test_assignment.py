@@ -12,10 +12,9 @@ import pytest
 from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.items import HumanLabel
-from engine.data.assignment import TRAINING, AssignmentDesign, Purpose, assign, columns_for
+from engine.data.assignment import LIST, TRAINING, AssignmentDesign, Purpose, assign, write_assignment
 from engine.data.dataset import Dataset, load_dataset
 from engine.metrics.annotator_agreement import agreement_of_annotators
-from engine.operations.assignment import LIST, write_assignment
 from engine.results.annotation_file import annotation_file, load_annotation_file, save_annotation_file
 from engine.results.annotation_import import join, look_at
 from engine.results.completeness import begin_by_hand
@@ -46,7 +45,7 @@ def test_loads_and_shared_items_are_balanced_whatever_the_order_of_the_file(over
     assert max(shared) - min(shared) <= 1
     for of_one in found.values():
         assert [each.id.startswith(TRAINING) for each in of_one] == [True] * 4 + [False] * (len(of_one) - 4)
-        places = {}
+        places: dict[str, int] = {}
         for place, each in enumerate(of_one):
             if each.item_id in places:
                 assert each.purpose is Purpose.REPEAT
@@ -72,8 +71,8 @@ def test_nothing_in_a_file_tells_gold_and_repeats_from_other_items(tmp_path: Pat
         ({"overlap": 4}, "overlap of 4"),
         ({"gold": 41}, "40 items with a human label"),
         ({"repeats": 60}, "too many"),
-        ({"annotators": ("Ada", "ada")}, "named twice"),
-        ({"annotators": ()}, "No annotator"),
+        ({"annotators": ("Ada", "ada")}, "Name each once"),
+        ({"annotators": ()}, "none"),
         ({"items": -1}, "negative"),
     ],
 )
@@ -86,14 +85,11 @@ def labelled_elsewhere(
     folder: Path, lead: Laptop, again: HumanLabel, **design: int
 ) -> tuple[Path, list[str]]:
     """Ada labels her file, A at first, `again` where an item comes again; the file, the items repeated."""
-    [own] = assign(lead.data, AssignmentDesign(("Ada",), **design)).values()
-    path = folder / "ada.tsv"
-    columns = columns_for(lead.data, own)
-    path.write_text(
-        "".join("\t".join(map(str, row)) + "\n" for row in [columns, *zip(*columns.values(), strict=True)])
-    )
+    wanted = AssignmentDesign(("Ada",), **design)
+    write_assignment(lead.data, wanted, folder)
+    [own] = assign(lead.data, wanted).values()
     with RunStore(folder / "ada.sqlite") as store:
-        run = begin_by_hand(load_dataset(path), lead.data.rubric, store)
+        run = begin_by_hand(load_dataset(folder / "Ada.tsv"), lead.data.rubric, store)
         for each in own:
             label = again if each.purpose is Purpose.REPEAT else B if each.purpose is Purpose.TRAINING else A
             store.annotate(run.id, new_override(each.id, "safety", label, None, "Ada"))
