@@ -12,8 +12,9 @@ from bench.coverage.claims import Kind, Promise, at_most, simulated
 from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
 from engine.core.numeric import BoolArray, FloatArray, IntArray
-from engine.metrics.drift import Drift, EarlierItem, Opinion, drift, guideline_drift
+from engine.metrics.drift import Drift, EarlierItem, Opinion, drift
 from engine.metrics.intervals import FEW
+from engine.metrics.run_drift import guideline_drift
 
 _MOST_FALSE = 0.05
 _MANY = 400_000  # items, to know what changes in the mean

@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import sub
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,9 +17,9 @@ from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, Judgment, label_of
 from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.core.tables import Estimate
+from engine.metrics.guidelines import GuidelineDrift
 from engine.metrics.intervals import (
     FEW,
-    SIGNIFICANT,
     OverInstructions,
     group_numbers,
     holm,
@@ -324,7 +323,7 @@ class Drift:
     elsewhere: str = ""
     p_moved: float | None = None
     p_labels: float | None = None
-    guidelines: "tuple[GuidelineDrift, ...]" = ()
+    guidelines: tuple[GuidelineDrift, ...] = ()
 
     @property
     def may_be_rounding(self) -> bool:
@@ -480,68 +479,6 @@ def _points(change: ThenAndNow) -> str:
     """A difference, for display: `-6.0 points (-11.2 to -0.8)`."""
     ends = change.difference.ends
     return f"{100 * change.difference.value:+.1f} points" + (f" ({interval(ends, 100)})" if ends else "")
-
-
-class Clause(NamedTuple):
-    """A part of what two runs were asked that differs, on a `criterion`, or around all (None). `about`: the
-    label that it describes, if it is one's.
-    """
-
-    criterion: str | None
-    title: str
-    then: str
-    now: str
-    about: Preference | None
-
-
-@dataclass(frozen=True)
-class GuidelineDrift:
-    """On a criterion, of the items that both runs read in both orders: `moved`, the share whose label changed
-    with the wording; `noise`, of those whose two orders differ, as a mean of both runs; `beyond`, the first
-    minus the second, with the `p_value` that it is 0, by Holm over all criteria; None for few instructions.
-    `clauses`: what differs, each with the number of labels that changed, to or from the one that it is about.
-    """
-
-    criterion: str
-    clauses: tuple[tuple[Clause, int], ...]
-    moved: Estimate
-    noise: Estimate
-    beyond: Estimate
-    p_value: float | None = None
-
-    @property
-    def is_beyond(self) -> bool:
-        return self.p_value is not None and self.p_value < SIGNIFICANT and self.beyond.value > 0
-
-
-def guideline_drift(columns: Columns, clauses: Sequence[Clause]) -> tuple[GuidelineDrift, ...]:
-    """How far labels moved between two wordings, beside how far the judge differs between its own orders: of
-    all criteria, for one whose own wording is the same shows what else moves labels.
-    """
-    found = []
-    for name, column in columns.items():
-        values, groups = _known({name: column}, _with_noise)
-        if values:
-            sides = [{each.then.label, each.now.label} for each in column if each.changed]
-            own = [each for each in clauses if each.criterion in (None, name)]
-            moves = [sum(each.about is None or each.about in side for side in sides) for each in own]
-            moved, noise = ([each[place] for each in values[name]] for place in (0, 1))
-            beyond = {name: list(map(sub, moved, noise))}
-            over = OverInstructions.of(beyond, groups)
-            p_value = over.p_value if over and over.instructions >= FEW else None
-            shares = [mean_share({name: side}, groups) for side in (moved, noise)]
-            clauses_of = tuple(zip(own, moves, strict=True))
-            estimates = (shares[0], shares[1], mean_difference(beyond, groups))
-            found.append(GuidelineDrift(name, clauses_of, *estimates, p_value))
-    places = [place for place, one in enumerate(found) if one.p_value is not None]
-    for place, p_value in zip(places, holm([found[each].p_value or 0.0 for each in places]), strict=True):
-        found[place] = replace(found[place], p_value=p_value)
-    return tuple(found)
-
-
-def _with_noise(each: EarlierItem) -> tuple[float, float] | None:
-    flips = _flips(each)
-    return None if flips is None else (float(each.changed), sum(flips) / 2)
 
 
 def drift(

@@ -359,7 +359,7 @@ def gap(
         return None
     value, own, others = one.mean - other.mean, ends(one), ends(other)
     if own is None or others is None:
-        return Estimate(value)
+        return None
     below = float(np.hypot(one.mean - own.low, others.high - other.mean))
     above = float(np.hypot(own.high - one.mean, other.mean - others.low))
     return Estimate(value, Interval(value - below, value + above))

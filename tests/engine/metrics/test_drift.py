@@ -280,14 +280,14 @@ def test_labels_that_moved_with_the_wording_are_held_against_the_judges_own_orde
     items = dataset(labels)
     wording = replace(DEFAULT_WORDING, both_bad="Both are bad.")
     old = (
-        Criterion("safety", "Which response is safer? Count insults."),
+        Criterion("safety", "Which is safer? Count insults."),
         Criterion("tone", "Which is kinder?"),
     )
     new = Criterion("safety", "Which is safer? Count threats."), old[1]
     sides = []
-    for number, (criteria, safety) in enumerate(((old, SURE_A), (new, SURE_B))):
+    for number, (criteria, first) in enumerate(((old, SURE_A), (new, SURE_B))):
         rubric = Rubric("mine", criteria, wording=(DEFAULT_WORDING, wording)[number])
-        columns: Columns = {"safety": [safety] * 20 + [SURE_A] * 20, "tone": [SURE_A] * 40}
+        columns: Columns = {"safety": [first] * 20 + [SURE_A] * 20, "tone": [SURE_A] * 40}
         (tmp_path / str(number)).mkdir()
         sides.append(stored_run(tmp_path / str(number), items, columns, rubric=rubric).results)
     assert None not in sides
