@@ -52,13 +52,14 @@ def annotations() -> console.Parser:
     deal.number("--items", "how many items are dealt (all)")
     deal.number("--training", "items with a human label that all get first; they never count (0)", default=0)
     deal.number("--gold", "items with a human label that all get among the others (0)", default=0)
-    deal.number("--repeats", "items that each annotator gets twice, unmarked (0)", default=0)
+    deal.number("--repeats", "their items that each gets twice, unmarked (0)", default=0)
     deal.number("--seed", "of what is dealt (0)", default=0)
     shared.add_rubric(deal, "what is labelled")
     shared.add_columns(deal, "dataset")
     words = "agreement of annotators, with others, the judge and themselves; their pace; anchoring"
     agree = console.add_action(actions, "agreement", _agreement, words, of_run="RUN")
     agree.file("--gold", "human labels, if the dataset has none")
+    agree.file("--dataset", "the dataset, if it was moved")
     shared.add_columns(agree, "dataset")
     words = "write the annotations of a run into one small file"
     export = console.add_action(actions, "export", _export_annotations, words, of_run="RUN")
@@ -113,7 +114,7 @@ def _assign(options: argparse.Namespace) -> int:
 
 def _agreement(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
-    own = shared.items_of_run(options, results.run, None)
+    own = shared.items_of_run(options, results.run, options.dataset)
     gold = own if options.gold is None else shared.read_dataset(options, options.gold)
     agreement = agreement_of_annotators(results, gold, own)
     if agreement is None:

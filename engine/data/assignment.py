@@ -34,6 +34,10 @@ class Purpose(StrEnum):
     ITEM = "item"
     REPEAT = "repeat"  # one of the others, once more
 
+    @property
+    def in_words(self) -> str:
+        return {"item": "other items", "repeat": "hidden repeats"}.get(self, f"{self} items")
+
 
 @dataclass(frozen=True)
 class AssignmentDesign:
@@ -168,7 +172,8 @@ def write_assignment(dataset: Dataset, design: AssignmentDesign, folder: Path) -
             ]
         write_dataset(files[name], columns)
         counts = Counter(each.purpose for each in own)
-        said.append(f"{files[name].name}: {', '.join(f'{counts[each]:,} {each}' for each in Purpose)}.")
+        parts = (f"{counts[each]:,} {each.in_words}" for each in Purpose)
+        said.append(f"{files[name].name}: {', '.join(parts)}.")
     rows = [(name, *each) for name, own in found.items() for each in own]
     names = ("annotator", "id", "item", "purpose")
     write_dataset(folder / LIST, dict(zip(names, zip(*rows, strict=True), strict=True)))

@@ -188,7 +188,7 @@ def _guidelines(drift: Drift) -> Section:
             texts = [_short(" … ".join(text[start:end] for start, end in own)) for text, own in sides]
             about = "" if clause.about is None else words(clause.about)
             rows.append([*shares, clause.title, *texts, about, moves])
-    title, where = "What the wording changed", "The judge alone, on items that both runs read in both orders."
+    title, where = "What the wording changed", "The judge only, on items that both runs read in both orders."
     return Section("guidelines", title, [Sentences(said), Table(_GUIDELINES, rows)], where)
 
 
