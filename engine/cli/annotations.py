@@ -52,7 +52,7 @@ def annotations() -> console.Parser:
     deal.number("--items", "how many items are dealt (all)")
     deal.number("--training", "items with a human label that all get first; they never count (0)", default=0)
     deal.number("--gold", "items with a human label that all get among the others (0)", default=0)
-    deal.number("--repeats", "their items that each gets twice, unmarked (0)", default=0)
+    deal.number("--repeats", "how many of their items each gets twice, unmarked (0)", default=0)
     deal.number("--seed", "of what is dealt (0)", default=0)
     shared.add_rubric(deal, "what is labelled")
     shared.add_columns(deal, "dataset")
