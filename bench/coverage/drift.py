@@ -14,6 +14,7 @@ from engine.core.items import PREFERENCES, Preference
 from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.metrics.drift import Drift, EarlierItem, Opinion, drift
 from engine.metrics.intervals import FEW
+from engine.metrics.run_drift import guideline_drift
 
 _MOST_FALSE = 0.05
 _MANY = 400_000  # items, to know what changes in the mean
@@ -277,3 +278,51 @@ _ROUNDED += [Rounding(items, again=False, orders=orders) for items, orders in pr
 def _says_anything(random: np.random.Generator, world: Rounding) -> bool:
     found = world.drift(random)
     return found.moved_significantly or found.labels_changed_significantly
+
+
+@dataclass(frozen=True)
+class WordingWorld(Kind):
+    """Another wording moves a share `moved` of the labels, `more` of them on the first of three criteria. The
+    two orders of either run differ on a share `flips`. `alike`: all of an instruction are, or are not.
+    """
+
+    items: int
+    each: int
+    flips: float
+    moved: float
+    more: float = 0.0
+    alike: bool = False
+
+    def columns(self, random: np.random.Generator) -> dict[str, list[EarlierItem]]:
+        found = {}
+        for number in range(3):
+            luck = random.random((3, self.items))
+            if self.alike:
+                luck = luck[:, np.arange(self.items) // self.each * self.each]
+            moves = luck[0] < self.moved + self.more * (number == 0)
+            found[str(number)] = [
+                EarlierItem(
+                    f"{place // self.each}",
+                    Opinion(PREFERENCES[0], flipped=bool(luck[1, place] < self.flips)),
+                    Opinion(PREFERENCES[int(moves[place])], flipped=bool(luck[2, place] < self.flips)),
+                )
+                for place in range(self.items)
+            ]
+        return found
+
+
+@simulated(
+    "wordings",
+    (Promise("labels moved beyond order"), at_most("moved beyond order, wrongly", 0.05)),
+    [
+        WordingWorld(*size, rate, rate, more, alike)
+        for size, rate, more, alike in product(
+            ((20, 1), (60, 3), (100, 1), (200, 4)), (0.1, 0.3, 0.02), (0.0, 0.2), (False, True)
+        )
+        if not (alike and size[1] == 1)
+    ],
+)
+def _wordings_held(random: np.random.Generator, world: WordingWorld) -> list[object]:
+    found = guideline_drift(world.columns(random), [])
+    held = [holds(each.beyond.ends, world.more * (each.criterion == "0")) for each in found]
+    return [held, any(each.is_beyond for each in found if not (world.more and each.criterion == "0"))]

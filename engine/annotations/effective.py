@@ -99,7 +99,8 @@ class AnnotatorStep:
 
 def steps_of(words: Iterable[Annotation], author: str) -> list[AnnotatorStep]:
     """What an annotator did with an item, the oldest first; `words`: all annotations of it."""
-    by_time = grouped((word for word in words if word.author == author), key=lambda word: word.created)
+    own = (word for word in words if word.author == author and word.kind is not AnnotationKind.REPEAT)
+    by_time = grouped(own, key=lambda word: word.created)
     return [
         AnnotatorStep(at, None if any(word.undone is None for word in said) else said[0].undone, tuple(said))
         for at, said in sorted(by_time.items())
@@ -204,6 +205,11 @@ class Reviews:
     @cached_property
     def confirmations(self) -> tuple[Annotation, ...]:
         return tuple(word for word in self.all if word.kind is AnnotationKind.CONFIRMATION)
+
+    @cached_property
+    def repeats(self) -> tuple[Annotation, ...]:
+        """Labels of hidden repeats: no source of labels knows them."""
+        return tuple(word for word in self.all if word.kind is AnnotationKind.REPEAT)
 
     @cached_property
     def marks(self) -> tuple[Annotation, ...]:

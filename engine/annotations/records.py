@@ -26,6 +26,7 @@ class AnnotationKind(StrEnum):
 
     OVERRIDE = "override"  # a label, an explanation or both in the place of the judge's
     CONFIRMATION = "confirmation"  # the effective label is accepted, or one is given blind
+    REPEAT = "repeated_label"  # a label of an item that came once more, unmarked; it never counts as one
     STATE = "review_mark"  # how far the annotator is with the item, until their next one
     NOTE = "item_note"  # text and tags of the item, whichever run judged it; the next one replaces it
     DRAFT = "draft"  # an unsaved explanation, or without a criterion an unsaved note

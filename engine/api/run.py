@@ -25,6 +25,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.data.file_kinds import expecting
 from engine.data.rubrics.files import find_rubric
 from engine.data.submission import write_submission
+from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.metrics.comparison import compare, match_all
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import Matched, System, match, match_items, told_apart
@@ -36,6 +37,7 @@ from engine.operations.measuring import GivenWeights, Weighing, fit_calibration
 from engine.operations.model_scores import ModelMeasures
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import rank
+from engine.report.annotators import annotator_sections
 from engine.report.audit import audit_section
 from engine.report.calibration import learning_section
 from engine.report.comparison import comparison_sheet
@@ -290,6 +292,16 @@ class Run(RunAsStored):
         for text in found.not_compared:
             notice(text)
         return frames_of(comparison_sheet(found, matched).without("published").sections)
+
+    @arguments.api_call
+    def annotators(self, gold: Gold = None) -> dict[str, pd.DataFrame]:
+        """How far the run's annotators agree with each other, the judge and themselves; their pace; how far
+        the judge's label moves them. Empty without annotations. `gold`: human labels, if not the dataset's.
+        """
+        results, own = self._results(), self._own_dataset()
+        labels = own if gold is None else self._gold(gold, self._system())
+        found = agreement_of_annotators(results, labels, own)
+        return frames_of(annotator_sections(found, judge=not results.run.by_hand))
 
     @arguments.api_call
     def drift(self, other: "Run | int", gold: Gold = None) -> dict[str, pd.DataFrame]:

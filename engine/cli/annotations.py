@@ -10,9 +10,11 @@ from engine.cli.shared.progress import tell_waiting
 from engine.core.errors import FileKind, SetupError
 from engine.core.formatting import counted, listed
 from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.assignment import AssignmentDesign, write_assignment
 from engine.data.file_kinds import expecting
+from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.operations.opening import check_store
-from engine.report.annotators import joined_sentence, joining_sections
+from engine.report.annotators import annotator_sections, joined_sentence, joining_sections
 from engine.results.annotation_file import (
     AnnotationFile,
     annotation_file,
@@ -22,6 +24,7 @@ from engine.results.annotation_file import (
 from engine.results.annotation_import import Joining, join, look_at
 from engine.results.completeness import begin_by_hand
 from engine.results.labelling_sheet import write_labelling_sheet
+from engine.results.run_results import load_results
 from engine.settings.run_lists import run_in_a_line
 from engine.settings.sampling import DEFAULT_SEED, ItemSample
 from engine.store.run_store import RunStore
@@ -42,16 +45,12 @@ def annotations() -> console.Parser:
     shared.add_rubric(begin, "what is labelled")
     begin.text("--criteria", "NAME,...", "only these of its criteria, separated by commas")
     shared.add_columns(begin, "dataset")
-    words = "write a labelling sheet: an HTML file in which others label in a browser, without this program"
-    sheet = console.add_action(actions, "sheet", _sheet, words)
-    sheet.add_argument("dataset", type=Path, metavar="DATASET")
-    sheet.file("--out", "the sheet", metavar="FILE.html", required=True)
-    sheet.flag("--blind", "without the labels and explanations of the dataset")
-    shared.add_rubric(sheet, "what is labelled")
-    sheet.text("--criteria", "NAME,...", "only these of its criteria, separated by commas")
-    sheet.number("--sample", "only a random sample of N items, in the order in which it is drawn (--seed)")
-    sheet.number("--seed", f"the seed of this sample ({DEFAULT_SEED})")
-    shared.add_columns(sheet, "dataset")
+    _add_labelling_elsewhere(actions)
+    words = "agreement of annotators, with others, the judge and themselves; their pace; anchoring"
+    agree = console.add_action(actions, "agreement", _agreement, words, of_run="RUN")
+    agree.file("--gold", "human labels, if the dataset has none")
+    agree.file("--dataset", "the dataset, if it was moved")
+    shared.add_columns(agree, "dataset")
     words = "write the annotations of a run into one small file"
     export = console.add_action(actions, "export", _export_annotations, words, of_run="RUN")
     export.file("--out", "the annotation file", metavar="FILE.json", required=True)
@@ -68,15 +67,41 @@ def annotations() -> console.Parser:
     words = "an annotator who is the same person in the file and in this store"
     add.repeated("--same", "NAME", words)
     add.repeated("--as", "NAME=OTHER", "import annotator NAME as OTHER", dest="names")
-    for action in (begin, export, add):
+    for action in (begin, agree, export, add):
         action.add_argument(
             "--store", type=Path, default=default_store(), metavar="FILE", help="the run store"
         )
     return arguments
 
 
+def _add_labelling_elsewhere(actions: console.Actions) -> None:
+    words = "deal the items of a dataset to annotators: a file for each, with hidden repeats and gold items"
+    deal = console.add_action(actions, "assign", _assign, words)
+    deal.add_argument("dataset", type=Path, metavar="DATASET")
+    deal.repeated("--annotator", "NAME", "who labels; once for each")
+    deal.file("--out", "the folder of the files", metavar="FOLDER", required=True)
+    deal.number("--overlap", "how many annotators label each item (1)", default=1)
+    deal.number("--items", "how many items are dealt (all)")
+    deal.number("--training", "items with a human label that all get first; they never count (0)", default=0)
+    deal.number("--gold", "items with a human label that all get among the others (0)", default=0)
+    deal.number("--repeats", "how many of their items each gets twice, unmarked (0)", default=0)
+    deal.number("--seed", "of what is dealt (0)", default=0)
+    shared.add_rubric(deal, "what is labelled")
+    shared.add_columns(deal, "dataset")
+    words = "write a labelling sheet: an HTML file in which others label in a browser, without this program"
+    sheet = console.add_action(actions, "sheet", _sheet, words)
+    sheet.add_argument("dataset", type=Path, metavar="DATASET")
+    sheet.file("--out", "the sheet", metavar="FILE.html", required=True)
+    sheet.flag("--blind", "without the labels and explanations of the dataset")
+    shared.add_rubric(sheet, "what is labelled")
+    sheet.text("--criteria", "NAME,...", "only these of its criteria, separated by commas")
+    sheet.number("--sample", "only a random sample of N items, in the order in which it is drawn (--seed)")
+    sheet.number("--seed", f"the seed of this sample ({DEFAULT_SEED})")
+    shared.add_columns(sheet, "dataset")
+
+
 def _annotations(options: argparse.Namespace) -> int:
-    if options.action is _sheet:  # which needs no store
+    if options.action in (_sheet, _assign):  # which need no store
         return int(options.action(options))
     path = options.store if options.action is _begin else check_store(options.store)
     with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
@@ -109,6 +134,27 @@ def _begin(store: RunStore, options: argparse.Namespace) -> int:
     run = begin_by_hand(shared.read_dataset(options, options.dataset, rubric=rubric), rubric, store)
     print(f"{run_in_a_line(run)}.")
     print(f"It is run {run.id} of {store.path}. Label it in the window, on the page Review.")
+    return console.DONE
+
+
+def _assign(options: argparse.Namespace) -> int:
+    rubric = shared.rubric_of(options) or ELOQUENT
+    numbers = {name: getattr(options, name) for name in ("overlap", "training", "gold", "repeats", "seed")}
+    design = AssignmentDesign(tuple(options.annotator), items=options.items, **numbers)
+    dataset = shared.read_dataset(options, options.dataset, rubric=rubric)
+    print("\n".join(map(console.printable, write_assignment(dataset, design, options.out))))
+    return console.DONE
+
+
+def _agreement(store: RunStore, options: argparse.Namespace) -> int:
+    results = load_results(store, options.id)
+    own = shared.items_of_run(options, results.run, options.dataset)
+    gold = own if options.gold is None else shared.read_dataset(options, options.gold)
+    agreement = agreement_of_annotators(results, gold, own)
+    if agreement is None:
+        raise SetupError(f"There are no annotations of {results.run.called}.", "Review it first.")
+    for section in annotator_sections(agreement, judge=not results.run.by_hand):
+        print(f"{console.printed_section(section)}\n")
     return console.DONE
 
 
@@ -153,8 +199,7 @@ def _import_annotations(store: RunStore, options: argparse.Namespace) -> int:
     if not options.dry_run:
         join(store, joining)
         print(f"\n{console.printable(joined_sentence(joining))}")
-    whole = all(len(file.items.same) == len(file.made.items) and not file.lacking for file in joining.files)
-    return console.DONE if whole else console.INCOMPLETE
+    return console.DONE if all(file.is_whole for file in joining.files) else console.INCOMPLETE
 
 
 def _answers(

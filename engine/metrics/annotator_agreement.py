@@ -4,16 +4,22 @@ Whether a judge may stand in for an annotator: the alternative annotator test of
 """
 
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import combinations, product
 from operator import sub
 from typing import Any, NamedTuple
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree, majority
-from engine.core.judgments import JudgmentKey
+from engine.core.judgments import Judgment, JudgmentKey
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
+from engine.metrics.annotator_quality import (
+    Anchoring,
+    AnnotatorQuality,
+    LabellingQuality,
+    labelling_quality,
+)
 from engine.metrics.beyond_chance import Measured, MetLabels, alpha_of, kappa_of
 from engine.metrics.intervals import FEW, OverInstructions, difference, share
 from engine.results.completeness import origins_in_words
@@ -366,14 +372,19 @@ class AnnotatorAgreement:
     against_others: tuple[AgainstOthers, ...] = ()
     alt_tests: tuple[AltTest, ...] = ()
     picked: Sequence[str] = ()
+    quality: LabellingQuality = field(default_factory=LabellingQuality)
 
     def as_json(self) -> dict[str, Any]:
+        quality = self.quality
+        each = [*([quality.judge] if quality.judge else ()), *quality.annotators]
         return {
             "among_people": [_plain(found) for found in self.among.values()],
             "pairs": [_plain(pair) for pair in self.pairs],
             "against_others": [_plain(found) for found in self.against_others],
             "alternative_annotator_test": [found.as_json() for found in self.alt_tests],
             "picked": list(self.picked),
+            "quality": [_plain(found) for found in each],
+            "anchoring": [_plain(found) for found in quality.anchoring],
         }
 
 
@@ -381,7 +392,9 @@ _KEYS = {"annotators": "people", "annotator": "person", "between_annotators": "b
 """Keys in JSON files that are older than the names of the fields."""
 
 
-def _plain(found: AmongAnnotators | SharedLabels | AgainstOthers) -> dict[str, Any]:
+def _plain(
+    found: AmongAnnotators | SharedLabels | AgainstOthers | AnnotatorQuality | Anchoring,
+) -> dict[str, Any]:
     """The fields of a record; of a share its value, and its interval under a name of its own."""
     plain: dict[str, Any] = {}
     for name, value in vars(found).items():
@@ -415,9 +428,24 @@ def agreement_of_annotators(
         return None
     beside = [] if own is None or own is gold else own.same_items(results.content_hashes)
     held = None if results.run.by_hand else judge
-    found = _agreement(annotators, others, held, _Facts((*results.judgments, None), [*beside, *items]))
+    facts = _Facts((*results.judgments, None), [*beside, *items])
+    found = _agreement(annotators, others, held, facts)
     picked = origins_in_words(results.reviews.origins, results.reviews)
-    return found and replace(found, picked=picked)
+    quality = labelling_quality(
+        results.reviews,
+        {} if held is None else scored,
+        {} if held is None else _flipped(alone),
+        instructions=facts.instructions,
+        gold={} if gold is None else human_labels(results, gold),
+        seed=results.run.review_seed,
+    )
+    return found and replace(found, picked=picked, quality=quality)
+
+
+def _flipped(results: RunResults) -> dict[JudgmentKey, bool]:
+    judged = (each for column in results.judgments.values() for each in column)
+    flips = {each.key: each.flipped for each in judged if isinstance(each, Judgment)}
+    return {key: flipped for key, flipped in flips.items() if flipped is not None}
 
 
 def annotators_against_others(

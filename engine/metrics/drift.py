@@ -17,7 +17,15 @@ from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, Judgment, label_of
 from engine.core.numeric import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.core.tables import Estimate
-from engine.metrics.intervals import FEW, OverInstructions, group_numbers, holm, mean_difference, mean_share
+from engine.metrics.guidelines import GuidelineDrift
+from engine.metrics.intervals import (
+    FEW,
+    OverInstructions,
+    group_numbers,
+    holm,
+    mean_difference,
+    mean_share,
+)
 
 _DRAWS = 1_999
 _LEAST = 0.001  # what is less likely counts as so likely: its logarithm moves far, and no label with it
@@ -315,6 +323,7 @@ class Drift:
     elsewhere: str = ""
     p_moved: float | None = None
     p_labels: float | None = None
+    guidelines: tuple[GuidelineDrift, ...] = ()
 
     @property
     def may_be_rounding(self) -> bool:

@@ -2,7 +2,7 @@
 Light, for judging prints intervals: SciPy is loaded once the first is computed.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple, Self
@@ -357,6 +357,26 @@ def share(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
 def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
     """A difference of two shares: of values from -1 to 1, as above."""
     return mean_difference({_ONE: values}, {_ONE: groups})
+
+
+def gap(
+    one: OverInstructions | None,
+    other: OverInstructions | None,
+    ends: Callable[[OverInstructions], Interval | None] = OverInstructions.share_interval,
+) -> Estimate | None:
+    """By how much one share is above another, of other items or of some of the same; None without both. Its
+    interval is made of theirs, as if they did not vary together, which is wider where they do (Zou and
+    Donner, Construction of Confidence Limits About Effect Measures, 2008). Simulated:
+    `bench/coverage/annotators.py`. `ends`: how the intervals of other means than shares are made.
+    """
+    if one is None or other is None:
+        return None
+    value, own, others = one.mean - other.mean, ends(one), ends(other)
+    if own is None or others is None:
+        return None
+    below = float(np.hypot(one.mean - own.low, others.high - other.mean))
+    above = float(np.hypot(own.high - one.mean, other.mean - others.low))
+    return Estimate(value, Interval(value - below, value + above))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

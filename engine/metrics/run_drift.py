@@ -4,6 +4,7 @@ annotators overrode: it is asked whether a judge still says the same. Light, for
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import sub
 from pathlib import Path
 
 from engine.core.column_map import ColumnMap
@@ -11,7 +12,9 @@ from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken
 from engine.core.judgments import AnyJudgment
 from engine.data.dataset import Dataset
-from engine.metrics.drift import Drift, EarlierItem, Opinion, drift
+from engine.metrics.drift import Columns, Drift, EarlierItem, Opinion, drift
+from engine.metrics.guidelines import Clause, GuidelineDrift, clauses_that_differ
+from engine.metrics.intervals import FEW, OverInstructions, difference, holm, share
 from engine.results.calibration import Calibration, judge_of_run
 from engine.results.run_dataset import dataset_of_run
 from engine.results.run_results import RunResults, load_results, results_read_again
@@ -53,7 +56,39 @@ def run_drift(
     elsewhere = computed_elsewhere(then.run, now.run)
     found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided, elsewhere=elsewhere)
     names = dict.fromkeys((*before.judgments, *after.judgments))
-    return replace(found, left_out=tuple(name for name in names if name not in shared))
+    clauses = clauses_that_differ(then.run.identity.asked, now.run.identity.asked)
+    return replace(
+        found,
+        left_out=tuple(name for name in names if name not in shared),
+        guidelines=guideline_drift(columns, clauses) if clauses else (),
+    )
+
+
+def guideline_drift(columns: Columns, clauses: Sequence[Clause]) -> tuple[GuidelineDrift, ...]:
+    """How far labels moved between two wordings, beside how far the judge differs between its own orders: of
+    all criteria, for one whose own wording is the same shows what else moves labels.
+    """
+    found = []
+    for name, column in columns.items():
+        known = [
+            (each.instruction, float(each.changed), (each.then.flipped + each.now.flipped) / 2)
+            for each in column
+            if each.then.flipped is not None and each.now.flipped is not None
+        ]
+        if known:
+            groups, moved, noise = map(list, zip(*known, strict=True))
+            sides = [{each.then.label, each.now.label} for each in column if each.changed]
+            own = [each for each in clauses if each.criterion in (None, name)]
+            moves = [sum(each.about is None or each.about in side for side in sides) for each in own]
+            beyond = list(map(sub, moved, noise))
+            over = OverInstructions.of_one(beyond, groups)
+            p_value = over.p_value if over and over.instructions >= FEW else None
+            estimates = share(moved, groups), share(noise, groups), difference(beyond, groups)
+            found.append(GuidelineDrift(name, tuple(zip(own, moves, strict=True)), *estimates, p_value))
+    tested = [place for place, one in enumerate(found) if one.p_value is not None]
+    for place, p_value in zip(tested, holm([found[each].p_value or 0.0 for each in tested]), strict=True):
+        found[place] = replace(found[place], p_value=p_value)
+    return tuple(found)
 
 
 def stored_drift(

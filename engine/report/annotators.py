@@ -1,11 +1,13 @@
 """How far annotators agree, and what files of annotations come to in a run, as sections of a sheet."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import counted, interval, listed, number, percent, words, yes_or_no
 from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.metrics.annotator_agreement import LEAST_ITEMS, AltTest, AnnotatorAgreement, Annotators
+from engine.metrics.annotator_quality import AnnotatorQuality, LabellingQuality
+from engine.metrics.intervals import FEW
 from engine.report.columns import CRITERION, KAPPA, cells
 from engine.results.annotation_import import AnnotatorJoined, FileJoined, Joining
 
@@ -90,6 +92,44 @@ _PAIRS = (
 )
 
 
+_WHO = Column("who", "who", Kind.TEXT, "An annotator of this run, or the judge.")
+_SELF = (
+    _WHO,
+    Column("repeats", "labels again", Kind.COUNT, "Labels of hidden repeats; of the judge, in both orders."),
+    Column("own", "same again (%)", Kind.ESTIMATE).means(
+        "How often the label is the same as at first; of the judge, the same in both orders. With its 95 %"
+        " interval over instructions."
+    ),
+    Column("judge", "judge agrees (%)", Kind.ESTIMATE, "How often the judge gives the annotator's label."),
+    Column("lead", "difference", Kind.ESTIMATE).means(
+        "The judge's agreement with the annotator minus the annotator's with themself, in points, with its"
+        " 95 % interval."
+    ),
+)
+_PACE = (
+    _WHO,
+    Column("gold_labels", "with human label", Kind.COUNT, "Their labels on items with a human label."),
+    Column("gold", "human label (%)", Kind.ESTIMATE, "How often they give the dataset's human label."),
+    Column("timed", "items timed", Kind.COUNT).means(
+        "Items with a known time since the label of the item before; more than 10 minutes is a break."
+    ),
+    Column("seconds", "seconds an item", Kind.MEASURE, "The geometric mean of the times.", digits=1),
+    Column("slower", "time, last half / first", Kind.MEASURE, "How much longer items of the last half take."),
+    Column("later", "agreement, last half - first", Kind.ESTIMATE).means(
+        "By how many points more often they give the human label, or the majority of the others, in the last"
+        " half. Below 0: they tire."
+    ),
+)
+_ANCHORING = (
+    _WHO,
+    Column("labels", "labels, seen", Kind.COUNT, "First labels where the judge's label was shown."),
+    Column("seen", "judge's label, seen (%)", Kind.ESTIMATE, "How often the judge's label was given there."),
+    Column("hidden_labels", "labels, hidden", Kind.COUNT, "First labels where it was hidden."),
+    Column("hidden", "judge's label, hidden (%)", Kind.ESTIMATE, "How often it was given there."),
+    Column("difference", "difference", Kind.ESTIMATE, "Seen minus hidden: what seeing it does to labels."),
+)
+
+
 def annotator_sections(agreement: AnnotatorAgreement | None, judge: bool = True) -> list[Section]:
     """Inter-annotator agreement, and each two sides; none where no annotators said anything. `judge`: whether
     there is one, who is compared with them.
@@ -135,7 +175,51 @@ def annotator_sections(agreement: AnnotatorAgreement | None, judge: bool = True)
             " labels of the dataset.",
             spelt_out=True,
         ),
+        *_quality_sections(agreement.quality),
     ]
+
+
+def _quality_sections(quality: LabellingQuality) -> Iterator[Section]:
+    repeated = [each for each in quality.annotators if each.repeats]
+    of_judge = [quality.judge] if repeated and quality.judge else []
+    timed = quality.annotators if any(each.timed >= FEW for each in quality.annotators) else ()
+    for key, title, columns, found, what in (
+        (
+            "themselves",
+            "Annotators against themselves, and the judge against itself",
+            _SELF,
+            [*of_judge, *repeated],
+            "By the hidden repeats of an assignment, which never count as labels.",
+        ),
+        (
+            "pace",
+            "Accuracy, pace and tiring of each annotator",
+            _PACE,
+            timed,
+            "Halves of their items, by time: comparable where the items came in a random order.",
+        ),
+        (
+            "anchoring",
+            "Anchoring: the judge's label seen and hidden",
+            _ANCHORING,
+            quality.anchoring,
+            "On a random share of the items other labels are hidden until the annotator has given theirs"
+            " (File > Settings). First labels, of annotators who labelled blind on these items only.",
+        ),
+    ):
+        nobody = "the judge" if columns is _SELF else "all"
+        rows: list[Row] = [[_short(each.annotator or nobody), *cells(each, columns[1:])] for each in found]
+        said = [_beside_judge(each) for each in repeated if each.lead] if columns is _SELF else []
+        sentences = [Sentences(said)] if said else []
+        if rows:
+            yield Section(key, title, [*sentences, Table(columns, rows)], what, spelt_out=True)
+
+
+def _beside_judge(each: AnnotatorQuality) -> str:
+    who, lead = _short(each.annotator or ""), each.lead
+    more = ("significantly more" if lead and lead.value < 0 else "significantly less") * each.differs
+    how = more or "not significantly more or less"
+    return f"The judge differs from {who} {how} than {who} from themself: {lead} points."
 
 
 def _stands_in_section(tests: Sequence[AltTest]) -> Section:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from engine.analysis.wording_diff import wording_diff
 from engine.core.formatting import counted, listed, without_middle, words
 from engine.core.items import PREFERENCES
 from engine.core.tables import Column, Estimate, Facts, Kind, Part, Row, Section, Sentences, Table, Value
@@ -61,6 +62,19 @@ _CHANGE = (
     Column("now", "now", Kind.SHARE, "The share in the later run."),
     Column("change", "change", Kind.ESTIMATE, "The difference in percentage points, with its 95 % interval."),
 )
+_GUIDELINES = (
+    CRITERION,
+    Column("moved", "labels changed, %", Kind.ESTIMATE, "The share of items whose label changed."),
+    Column("noise", "by order, %", Kind.ESTIMATE).means(
+        "How often the judge's label changes with the order of the responses, as a mean of both runs."
+    ),
+    Column("beyond", "difference", Kind.ESTIMATE, "The first minus the second, with its 95 % interval."),
+    Column("clause", "clause", Kind.TEXT, "A part of the wording that differs."),
+    Column("was", "was", Kind.TEXT, "Passages of the earlier run alone; letter case does not count."),
+    Column("now", "now", Kind.TEXT, "Passages of the later run alone."),
+    Column("about", "its label", Kind.TEXT, "The label that the clause describes, if it describes one."),
+    Column("moves", "changes", Kind.COUNT, "Labels changed on the criterion, to or from that label."),
+)
 WHICH_ITEMS = frozenset(
     ("items", "dataset, SHA-256", words(CHOSEN), words(SAMPLE), "instructions in a random order")
 )
@@ -79,6 +93,8 @@ def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[S
         part: Part = Facts(pairs) if pairs else Sentences(["Nothing that the run store records."])
         yield Section("made_otherwise", "What differs between the two runs", [part])
     yield _changed(drift)
+    if drift.guidelines:
+        yield _guidelines(drift)
     if drift.whole.moved:
         shifts: list[Row] = [[_name(each), *map(each.shifts.get, PREFERENCES)] for each in _rows(drift)]
         title = "Change of each label's probability, in points"
@@ -149,6 +165,31 @@ def _moves(drift: Drift) -> Section:
     if rest := sum(count for count, *_ in moves[_MOST_MOVES:]):
         parts.append(Sentences([f"{counted(rest, 'other label', 'other labels')} changed in rarer ways."]))
     return Section("moves", "Label changes", parts)
+
+
+def _guidelines(drift: Drift) -> Section:
+    said = [
+        f"{words(each.criterion).capitalize()}: labels moved with the wording significantly more than the"
+        f" judge differs between its own two orders, by {each.beyond} points."
+        for each in drift.guidelines
+        if each.is_beyond
+    ]
+    if not said:
+        said = ["Labels did not move significantly more than the judge differs between its own two orders."]
+    if any(len(each.clauses) > 1 for each in drift.guidelines):
+        said.append("Several clauses changed at once: two runs cannot tell which of them moved a label.")
+    rows: list[Row] = []
+    for each in drift.guidelines:
+        shares: Row = [words(each.criterion), each.moved, each.noise, each.beyond]
+        rows += [] if each.clauses else [[*shares, "", "", "", "", None]]
+        for clause, moves in each.clauses:
+            diff = wording_diff(clause.then, clause.now)
+            sides = ((clause.then, diff.a.own), (clause.now, diff.b.own))
+            texts = [_short(" … ".join(text[start:end] for start, end in own)) for text, own in sides]
+            about = "" if clause.about is None else words(clause.about)
+            rows.append([*shares, clause.title, *texts, about, moves])
+    title, where = "What the wording changed", "The judge only, on items that both runs read in both orders."
+    return Section("guidelines", title, [Sentences(said), Table(_GUIDELINES, rows)], where)
 
 
 def _rows(drift: Drift) -> list[LabelDrift]:

@@ -30,6 +30,7 @@ from engine.core.errors import ColumnsError, FileKind, Hint, InputError, SetupEr
 from engine.core.formatting import listed, quoted
 from engine.core.items import HumanLabel, Item, content_hash, written_label
 from engine.core.rubric import Rubric, default_criterion
+from engine.data.assignment import PLACE
 from engine.data.column_content import filled_sample, meanings_of
 from engine.data.column_guess import guess_columns
 from engine.data.column_words import PEOPLE, is_id, tokens_of
@@ -59,6 +60,7 @@ _JUDGED = ("criterion", "label", "origin", "seed", "blind")
 _LISTS: Mapping[str, tuple[AnnotationKind, tuple[str, ...]]] = {
     "overrides": (AnnotationKind.OVERRIDE, (*_JUDGED, "explanation", "written_for", "settles")),
     "confirmations": (AnnotationKind.CONFIRMATION, _JUDGED),
+    "repeats": (AnnotationKind.REPEAT, _JUDGED),
     "marks": (AnnotationKind.STATE, ("state",)),
     "notes": (AnnotationKind.NOTE, ("text", "tags")),
 }
@@ -66,6 +68,7 @@ _LISTS: Mapping[str, tuple[AnnotationKind, tuple[str, ...]]] = {
 _ALWAYS = {
     AnnotationKind.OVERRIDE: ("said", "criterion"),
     AnnotationKind.CONFIRMATION: ("said", "criterion", "label"),
+    AnnotationKind.REPEAT: ("said", "criterion", "label"),
     AnnotationKind.STATE: ("said", "state"),
     AnnotationKind.NOTE: ("said", "text", "tags"),
 }
@@ -173,6 +176,8 @@ def as_json(made: AnnotationFile) -> dict[str, Any]:
         if not known.get("settles", True):
             del known["settles"]  # said of an adjudicator's alone
         lists[name].append(values | known)
+    if not lists["repeats"]:  # files of before had no such list
+        del lists["repeats"]
     texts = {item_id: {name: getattr(item, name) for name in _TEXTS} for item_id, item in made.texts.items()}
     known_as = {
         name: [{"store": store, "name": there} for store, there in met] for name, met in made.known_as.items()
@@ -246,7 +251,7 @@ class _Reader:
         self, name: str, values: Mapping[str, Any], made_of: Callable[[RowValidator, Mapping[str, Any]], Made]
     ) -> list[Made]:
         """What is made of each row of a list, but for those that have a problem."""
-        rows = values.get(name)
+        rows = values.get(name, [] if name == "repeats" else None)
         if not isinstance(rows, list):
             self.problems.append(f"{name}: this list is missing.")
             return []
@@ -364,12 +369,17 @@ def load_annotations(
     words: list[Annotation] = []
     here = Counter(hashes.values())
     first: dict[str, str] = {}  # by content: each annotator may have a row for an item
+    known: dict[tuple[str, str, str], str] = {}  # the row of each label: one more is a hidden repeat
     for row in rows:
         content, turned = _content(row.cells, hashes, here)
-        item_id = first.setdefault(content, row.cells[ID]) if here[content] == 1 else row.cells[ID]
-        items[item_id] = content
+        own_id = row.cells[ID]
+        place = first.setdefault(content, own_id) if here[content] == 1 else own_id
+        items[place] = content
         for criterion, said in _labels(row.cells, rubric, by).items():
             for author, label in said.items():
+                again = own_id != known.setdefault((place, criterion, author), own_id)
+                item_id = own_id if again and own_id.startswith(PLACE) else place
+                items[item_id] = content
                 given = label.swapped if turned else label
                 word = new_override(item_id, criterion, given, None, checked_author(author))
                 words.append(replace(word, created=made))

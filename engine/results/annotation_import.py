@@ -1,10 +1,11 @@
 """Annotation files added to a run: what they would change is counted before anything is written.
 
 Items are the same if their texts are: by the hash of their content, and by id if several items of a run have
-one text. An annotator of the file is one of the run if an annotation of theirs is in the run already, or if
-that was confirmed before. Otherwise, if the run has annotations by that name, the user is asked. Two
-annotations are the same if they say the same at the same time; two of one time that contradict each other are
-both stored, with a notice.
+one text. In the file of an assignment an item may stand twice: its first place counts, the second is a hidden
+repeat, and what is said there never counts as a label of the item. Training items are left out. An annotator
+of the file is one of the run if an annotation of theirs is in the run already, or if that was confirmed
+before. Otherwise, if the run has annotations by that name, the user is asked. Two annotations are the same if
+they say the same at the same time; two of one time that contradict each other are both stored, with a notice.
 
 Knows: which items, annotations and annotators are the same ones. Does not know: files, what is shown.
 """
@@ -18,8 +19,9 @@ from itertools import count
 from engine.annotations.effective import annotators_of
 from engine.annotations.records import Annotation, AnnotationKind, checked_author, now
 from engine.core.errors import SetupError
-from engine.core.formatting import quoted
+from engine.core.formatting import counted, quoted
 from engine.core.formatting import words as in_words
+from engine.data.assignment import PLACE, TRAINING
 from engine.results.annotation_file import AnnotationFile
 from engine.settings.identity import StoredRun
 from engine.store.annotation_rows import CONTENT, ImportedAnnotators
@@ -32,12 +34,15 @@ _CLOCKS_DIFFER = timedelta(minutes=10)  # clocks are set by hand: what is dated 
 class ItemsJoined:
     """Which items of a file are in the run: `same`, by id there, the id here; `by_text`: how many of these
     under another id. `other_text`: ids that are here with another text; `missing`: not here at all.
+    `repeats`: further places of an item, by id there the id here; `training`: ids of training items.
     """
 
     same: Mapping[str, str]
     by_text: int
     other_text: tuple[str, ...]
     missing: tuple[str, ...]
+    repeats: Mapping[str, str] = field(default_factory=dict)
+    training: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,10 +101,15 @@ class FileJoined:
     contradicting: tuple[str, ...] = ()
 
     @property
+    def is_whole(self) -> bool:
+        """Whether nothing in it is left out, but for training."""
+        return not (self.items.other_text or self.items.missing or self.lacking)
+
+    @property
     def items_in_words(self) -> str:
         """How many items are the same: `19 of 20 items are in this run; 1 has another text, refused.`."""
         items = self.items
-        same, whole = len(items.same), len(self.made.items)
+        same, whole = len(items.same) + len(items.repeats), len(self.made.items) - len(items.training)
         parts = [f"{same:,} of {whole:,} items {'is' if same == 1 else 'are'} in this run"]
         if items.by_text:
             parts.append(
@@ -111,6 +121,10 @@ class FileJoined:
         ):
             if ids:
                 parts.append(f"{len(ids):,} {one if len(ids) == 1 else many}, refused")
+        if items.repeats:
+            parts.append(f"{counted(len(items.repeats), 'hidden repeat', 'hidden repeats')} among them")
+        if items.training:
+            parts.append(f"{counted(len(items.training), 'training item', 'training items')} omitted")
         return f"{'; '.join(parts)}."
 
 
@@ -192,27 +206,38 @@ def join_items(theirs: Mapping[str, str], here: Mapping[str, str]) -> ItemsJoine
     ids: dict[str, list[str]] = {}
     for item_id, content in here.items():
         ids.setdefault(content, []).append(item_id)
-    times = Counter(theirs.values())
-    same: dict[str, str] = {}
-    by_text = 0
-    for item_id, content in theirs.items():
-        if here.get(item_id) == content:
-            same[item_id] = item_id
-        elif len(ids.get(content, ())) == 1 == times[content]:
-            [same[item_id]] = ids[content]
-            by_text += 1
+    same = {item_id: item_id for item_id, content in theirs.items() if here.get(item_id) == content}
+    times, taken, by_text = Counter(theirs.values()), {*same.values()}, 0
+    repeats: dict[str, str] = {}
     left = [item_id for item_id in theirs if item_id not in same]
+    training = tuple(item_id for item_id in left if item_id.startswith(TRAINING))
+    for item_id in left:
+        content, assigned = theirs[item_id], item_id.startswith(PLACE)
+        if len(ids.get(content, ())) == 1 and (assigned or times[content] == 1) and item_id not in training:
+            [place] = ids[content]
+            if assigned and place in taken:
+                repeats[item_id] = place
+            else:
+                same[item_id] = place
+                taken.add(place)
+                by_text += 1
+    left = [item_id for item_id in left if item_id not in {*same, *repeats, *training}]
     other = tuple(item_id for item_id in left if item_id in here)
-    return ItemsJoined(same, by_text, other, tuple(item_id for item_id in left if item_id not in here))
+    missing = tuple(item_id for item_id in left if item_id not in here)
+    return ItemsJoined(same, by_text, other, missing, repeats, training)
 
 
 def _of_run(made: AnnotationFile, items: ItemsJoined, hashes: Mapping[str, str]) -> list[Annotation]:
-    contents = {hashes[item_id] for item_id in items.same.values()}
-    return [
-        word if word.kind is AnnotationKind.NOTE else replace(word, item_id=items.same[word.item_id])
-        for word in made.words
-        if (word.content_hash in contents if word.kind is AnnotationKind.NOTE else word.item_id in items.same)
-    ]
+    contents, own = {hashes[item_id] for item_id in items.same.values()}, list[Annotation]()
+    for word in made.words:
+        if word.kind is AnnotationKind.NOTE:
+            own += [word] if word.content_hash in contents else []
+        elif word.item_id in items.same:
+            own.append(replace(word, item_id=items.same[word.item_id]))
+        elif word.item_id in items.repeats and word.preference is not None and not word.settles:
+            again = replace(word, kind=AnnotationKind.REPEAT, item_id=items.repeats[word.item_id])
+            own.append(replace(again, explanation=None, written_for=None))
+    return own
 
 
 def _who_is_who(
@@ -257,7 +282,7 @@ def _contradicting(words: Iterable[Annotation], here: Sequence[Annotation]) -> I
     known, seen = {word.identity for word in here}, set[tuple[object, ...]]()
     of_moment: dict[tuple[object, ...], list[Annotation]] = {}
     for word in (*here, *words):
-        if word.kind in (AnnotationKind.STATE, AnnotationKind.NOTE) or word.identity in seen:
+        if word.kind not in (AnnotationKind.OVERRIDE, AnnotationKind.CONFIRMATION) or word.identity in seen:
             continue
         seen.add(word.identity)
         others = of_moment.setdefault((word.key, word.author, word.created, word.settles), [])

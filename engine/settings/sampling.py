@@ -3,6 +3,7 @@
 import math
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from engine.core.errors import SetupError
@@ -16,6 +17,14 @@ def checked_seed(seed: int) -> int:
     if not 0 <= seed <= LARGEST_SEED:
         raise SetupError(f"The seed is {seed}.", f"Use 0 to {LARGEST_SEED:,}.")
     return seed
+
+
+def hidden_place(item_id: str, seed: int) -> float:
+    """Where an item lies between 0 and 1 when a share of a run's items is drawn whose judgments are hidden
+    until they are labelled: those below the share. It does not depend on the order of the random sample.
+    """
+    drawn = sha256(f"hidden\0{seed}\0{item_id}".encode()).digest()
+    return int.from_bytes(drawn[:6]) / 2**48
 
 
 @dataclass(frozen=True)

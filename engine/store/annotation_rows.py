@@ -31,6 +31,7 @@ from engine.system.write_ahead_log import LogEntry
 CONTENT: Mapping[AnnotationKind, tuple[str, ...]] = {
     AnnotationKind.OVERRIDE: ("criterion", "preference", "explanation"),
     AnnotationKind.CONFIRMATION: ("criterion", "preference"),
+    AnnotationKind.REPEAT: ("criterion", "preference"),
     AnnotationKind.STATE: ("state",),
     AnnotationKind.NOTE: ("text", "tags"),
     AnnotationKind.DRAFT: ("criterion", "text"),
@@ -38,8 +39,12 @@ CONTENT: Mapping[AnnotationKind, tuple[str, ...]] = {
 CIRCUMSTANCES: Mapping[AnnotationKind, tuple[str, ...]] = {
     AnnotationKind.OVERRIDE: ("origin", "seed", "blind", "written_for", "settles"),
     AnnotationKind.CONFIRMATION: ("origin", "seed", "blind"),
+    AnnotationKind.REPEAT: ("origin", "seed", "blind"),
 }
-OF_RUN = (AnnotationKind.OVERRIDE, AnnotationKind.CONFIRMATION, AnnotationKind.STATE)
+OF_RUN = (
+    *(AnnotationKind.OVERRIDE, AnnotationKind.CONFIRMATION, AnnotationKind.REPEAT),
+    AnnotationKind.STATE,
+)
 """Annotations on a run; notes are on an item in whichever run."""
 _TURNS = ("undone", "redone")
 _MOST_AT_ONCE = 500  # values in one statement

@@ -101,8 +101,9 @@ def shared_items(db: sqlite3.Connection, run_id: int) -> dict[int, int]:
 
 
 def content_hashes(db: sqlite3.Connection, run_id: int) -> dict[str, str]:
-    """By item id."""
-    rows = db.execute("SELECT item_id, content_hash FROM judged_item WHERE run_id = ?", (run_id,))
+    """By item id, in the order of the dataset."""
+    items = "SELECT item_id, content_hash FROM judged_item WHERE run_id = ? ORDER BY position"
+    rows = db.execute(items, (run_id,))
     validator = RowValidator(f"Run {run_id}")
     return {
         validator.text("item_id", item_id): validator.text("content_hash", found) for item_id, found in rows

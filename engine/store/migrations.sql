@@ -227,3 +227,21 @@ CREATE TABLE panel_reading (
     log_both_bad REAL,
     PRIMARY KEY (run_id, position, criterion, judge, way, seen_order)
 ) WITHOUT ROWID;
+
+-- 014_hidden_repeats
+-- What an annotator said of an item that came to them once more, unmarked: no label that counts.
+CREATE TABLE repeated_label (
+    id INTEGER PRIMARY KEY,
+    run_id INTEGER NOT NULL REFERENCES run (id),
+    item_id TEXT NOT NULL,
+    criterion TEXT NOT NULL,
+    preference TEXT NOT NULL,
+    author TEXT NOT NULL,
+    created TEXT NOT NULL,
+    origin TEXT,
+    seed INTEGER,
+    blind INTEGER,
+    undone TEXT,
+    redone TEXT
+);
+CREATE INDEX repeated_label_by_run ON repeated_label (run_id);

@@ -27,7 +27,7 @@ _JUDGED = (
     *("judged_item", "reading", "answer", "panel_reading", "explanation", "rewritten_explanation"),
     *("unscored", "given"),
 )
-_SAID = ("override", "review_mark", "confirmation", "draft")
+_SAID = ("override", "review_mark", "confirmation", "repeated_label", "draft")
 _BYTES_OF_ROW = 14  # header, integers, pointer
 _SHARE_OF_PAGE = 0.8  # that rows fill on average
 # Bytes that are deleted in one transaction, which writes three times as many.

@@ -34,7 +34,7 @@ from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, name
 from gui.workspace import store_jobs
-from gui.workspace.state import ANSWERS, BLIND
+from gui.workspace.state import ANSWERS, BLIND, HIDDEN_SHARE, State
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
@@ -387,7 +387,8 @@ class Reviewer(QObject):
         self._index = -1  # of the item among the judged
         self._criteria: Sequence[str] = ()
         state = workspace.state
-        self.blind = Blind(workspace, state.text(BLIND) == "on", state.text(ANSWERS) == "on")
+        is_blind, answers = (state.text(key) == "on" for key in (BLIND, ANSWERS))
+        self.blind = Blind(workspace, is_blind, answers, hidden_share(state))
         workspace.blind_changed.connect(self._follow_answers)
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._forget_stored)
@@ -424,9 +425,10 @@ class Reviewer(QObject):
         self._workspace.blind_changed.emit()
 
     def _follow_answers(self) -> None:
-        answers = self._workspace.state.text(ANSWERS) == "on"
-        if answers != self.blind.answers:
-            self.blind.answers = answers
+        state = self._workspace.state
+        wanted = state.text(ANSWERS) == "on", hidden_share(state)
+        if wanted != (self.blind.answers, self.blind.share):
+            self.blind.answers, self.blind.share = wanted
             self.blind_changed.emit()
 
     def _offer_to_adjudicate(self) -> None:
@@ -438,13 +440,16 @@ class Reviewer(QObject):
     def _switch_adjudicating(self, on: bool) -> None:
         if on:  # an adjudicator must see the annotations of others
             self.blind_button.setChecked(False)
+        if self.blind.share:
+            self.blind.paused = on
+            self.blind_changed.emit()
         self.adjudication_changed.emit(on)
 
     def hidden_when_blind(self, widget: QWidget) -> QWidget:
         """A room for what tells of labels: it is not there while this annotator labels blind."""
         room = labels.as_column(widget)
-        room.setHidden(self.blind.on)
-        self.blind_changed.connect(lambda: room.setHidden(self.blind.on))
+        room.setHidden(self.blind.limits)
+        self.blind_changed.connect(lambda: room.setHidden(self.blind.limits))
         return room
 
     def look_at(self, index: int, criteria: Sequence[str]) -> None:
@@ -465,6 +470,11 @@ class Reviewer(QObject):
             item = run.results.judged[self._index]
             hides = not all(self.blind.shows(JudgmentKey(item.item_id, each)) for each in self._criteria)
             self.note.show_item(item, hides)
+
+
+def hidden_share(state: State) -> float:
+    """Of a run's items, those whose labels are hidden until the annotator has given theirs: 0 to 1."""
+    return state.number(HIDDEN_SHARE, 0, 100) / 100
 
 
 _STATE = "review/person"

@@ -460,7 +460,7 @@ class ItemQueue(QObject):
             self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
             self._desk.choose_criterion(missing[0])
             return
-        if done and agrees and not reviewer.blind.on:
+        if done and agrees and not reviewer.blind.hides(shown[1]):
             self._desk.finish_writing()
             effective = session.effective_labels()
             confirmed = effective if alone is None else {alone: effective[alone]}
@@ -475,7 +475,7 @@ class ItemQueue(QObject):
     def _owed(self) -> Sequence[str]:
         session, alone = self._desk.session, self._reviewer.progress.criterion
         wanted = session.criteria if alone is None else [alone]
-        if self._reviewer.blind.on:
+        if self._reviewer.blind.hides(session.item_id):
             # Each label was given by itself; that of another annotator must not take its place unseen.
             return [each for each in session.unlabelled if each in wanted]
         if session.run is None or (alone is None and not session.run.results.run.submitted):

@@ -15,7 +15,7 @@ from engine.core.formatting import counted, listed
 from engine.core.items import Gold, HumanLabel
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.core.tables import Sheet
-from engine.settings.sampling import DEFAULT_SEED
+from engine.settings.sampling import DEFAULT_SEED, hidden_place
 from engine.system.files import check_targets
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import Opened
@@ -388,16 +388,30 @@ def _counted(
 
 class Blind:
     """Whether this annotator labels blind, `on`: then all that the judge and others said is hidden, with
-    `answers` only until they have given their own label. Who shows any of it asks `shows`, also for tips and
-    accessible names.
+    `answers` only until they have given their own label; so it is on a random `share` of a judge's items,
+    which measures how far its labels move theirs, but while they adjudicate (`paused`). Who shows any of it
+    asks `shows`, also for tips and accessible names.
     """
 
-    def __init__(self, opened: Opened, on: bool = False, answers: bool = False) -> None:
-        self._opened, self.on, self.answers = opened, on, answers
+    def __init__(self, opened: Opened, on: bool = False, answers: bool = False, share: float = 0.0) -> None:
+        self._opened, self.on, self.answers, self.share = opened, on, answers, share
+        self.paused = False
         self.given: dict[JudgmentKey, HumanLabel] = {}  # labels of this annotator that are not stored yet
 
     def shows(self, key: JudgmentKey) -> bool:
-        return not self.on or (self.answers and self.labelled(key))
+        return not self.hides(key.item_id) or ((self.answers or not self.on) and self.labelled(key))
+
+    def hides(self, item_id: str) -> bool:
+        """Whether an item is labelled before anything of others is shown of it."""
+        run = self._opened.run
+        if self.on or run is None or run.results.run.by_hand or not self.limits:
+            return self.on
+        return hidden_place(item_id, run.results.run.review_seed) < self.share
+
+    @property
+    def limits(self) -> bool:
+        """Whether lists keep to themselves what tells of labels: of one item at least they are hidden."""
+        return self.on or (self.share > 0 and not self.paused)
 
     def labelled(self, key: JudgmentKey) -> bool:
         return key in self._labels or key in self.given
@@ -409,6 +423,10 @@ class Blind:
     @property
     def seen(self) -> frozenset[JudgmentKey] | None:
         """The judgments that may be shown, for a job, whose search finds nothing else; None for all."""
+        run = self._opened.run
+        if run is not None and self.limits and not self.on:
+            judged = (each.key for column in run.results.judgments.values() for each in column)
+            return frozenset(filter(self.shows, judged))
         return frozenset({*self._labels, *self.given} if self.answers else ()) if self.on else None
 
     @property

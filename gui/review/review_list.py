@@ -311,7 +311,7 @@ class ReviewList(QWidget):
         self.view.hits.search = Search(request.text)
         self.view.fit_text()
         self.table.show_listing(self.review, listing, run.dataset, request)
-        hidden = self._blind.on and not request.escalated
+        hidden = self._blind.limits and not request.escalated
         self.wanted_line.follow(None if hidden else self._asked, shown)
         self.filters.show_escalated(self.review)
         self.no_sample.setVisible(order is ListOrder.MOST_UNCERTAIN)
@@ -339,7 +339,7 @@ class ReviewList(QWidget):
         # can be measured how far they agree.
         self._hide_uncertainty()
         for filters in (self.filters, self.annotators):
-            filters.set_blind(self._blind.on)
+            filters.set_blind(self._blind.limits)
         self.table.forget_remarks()
         self.table.show_again()
         self.list_again()
@@ -347,7 +347,7 @@ class ReviewList(QWidget):
     def _hide_uncertainty(self) -> None:
         run = self._workspace.run
         by_hand = run is not None and run.results.run.by_hand
-        self.view.setColumnHidden(UNCERTAINTY, self._blind.on or by_hand)
+        self.view.setColumnHidden(UNCERTAINTY, self._blind.limits or by_hand)
 
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
@@ -360,7 +360,7 @@ class ReviewList(QWidget):
     def offer_enter(self) -> None:
         """Say what Enter does with the open judgment; while one adjudicates nothing where nobody differs."""
         session, run = self._session, self._workspace.run
-        alone = self._blind.on or (run is not None and run.results.run.by_hand)
+        alone = self._blind.hides(session.item_id) or (run is not None and run.results.run.by_hand)
         self.queue.follow_word("Majority" if session.adjudicating else "Done" if alone else "Accept")
         self._offer(self.current)
 

@@ -25,7 +25,7 @@ from gui.widgets.theme import TEXT_SIZES, ThemeChoice, is_dark
 from gui.window import submission_jobs
 from gui.window.submission_jobs import tell
 from gui.workspace.open_run import OpenRun
-from gui.workspace.state import ANSWERS, BLIND, MOST_OF_QT, NEXT_CRITERION, State
+from gui.workspace.state import ANSWERS, BLIND, HIDDEN_SHARE, MOST_OF_QT, NEXT_CRITERION, State
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
@@ -162,6 +162,9 @@ class KeysDialog(QtWidgets.QDialog):
 
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
 _ANSWERS = {"": "All other labels stay hidden", "on": "The other labels are shown (training)"}
+_SHARES = {0: "Labels of the judge and others are shown"} | {
+    share: f"Hidden on a random {share} % of the items until you label them" for share in (10, 20, 33, 50)
+}
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
     KeepAwake.YES: "The computer stays awake, also on its battery",
@@ -193,6 +196,9 @@ class SettingsDialog(QtWidgets.QDialog):
         self._after_label = self._choice("After a label", after, NEXT_CRITERION)
         labels.name(self._after_label, "After you give a label", "What Review opens after you give a label")
         self._answers = self._choice("After a blind label", _ANSWERS, ANSWERS, workspace.blind_changed)
+        shares = {str(share): words for share, words in _SHARES.items()}
+        self._share = self._choice("On Review", shares, HIDDEN_SHARE, workspace.blind_changed)
+        labels.name(self._share, "Labels shown on Review", "Measures how far the judge's labels move yours")
         for what, path in (("Run store", workspace.store_path), ("These settings", state.path)):
             shown = labels.label(text_of_path(path), "hint")
             shown.setAccessibleName(text_of_path(path))
@@ -233,6 +239,7 @@ class SettingsDialog(QtWidgets.QDialog):
             self._awake: kept_awake(self._state).value,
             self._after_label: self._state.text(NEXT_CRITERION),
             self._answers: self._state.text(ANSWERS),
+            self._share: str(self._state.number(HIDDEN_SHARE, 0, 100)),
         }
         for box, value in kept.items():
             box.choose(value)
@@ -290,6 +297,7 @@ def _settings(state: State) -> _Pairs:
         "next after a label": {"on": "criterion", NEXT_ITEM: "item"}.get(after_label, ""),
         "blind": "on" if state.text(BLIND) == "on" else "",
         "answers while blind": "on" if state.text(ANSWERS) == "on" else "",
+        "labels hidden, %": str(state.number(HIDDEN_SHARE, 0, 100) or ""),
     }
     return [(name, value) for name, value in changed.items() if value]
 

@@ -49,7 +49,7 @@ from gui.workspace.annotations import WAITING_WORDS
 from gui.workspace.open_run import about_run
 from gui.workspace.page import Page
 from gui.workspace.rewriter import Rewriter
-from gui.workspace.state import ANSWERS, AUTHOR, BLIND, PageName
+from gui.workspace.state import ANSWERS, AUTHOR, BLIND, HIDDEN_SHARE, PageName
 from gui.workspace.store_jobs import SeenStore, look_at_store
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
@@ -327,7 +327,7 @@ class MainContent(QObject):
         self._show(dialog)
 
     def _forget(self) -> None:
-        own = (AUTHOR, BLIND, ANSWERS)
+        own = (AUTHOR, BLIND, ANSWERS, HIDDEN_SHARE)
         self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, *own)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")

@@ -69,6 +69,24 @@ def test_three_people_on_two_computers_say_everything_once(desk: Home, away: Hom
     assert {(word["author"], word["blind"]) for word in blind} == {("Cy", True)}
 
 
+def test_items_are_dealt_and_agreement_is_printed(desk: Home, away: Home, tmp_path: Path) -> None:
+    data, dealt = tmp_path / "data.json", tmp_path / "dealt"
+    rows = [
+        {"id": i.id, "instruction": i.instruction, "output_a": "a", "output_b": "b"} for i in desk.laptop.data
+    ]
+    data.write_text(json.dumps(rows))
+    said = desk.annotators(
+        "assign", data, "--annotator", "Ada", "--annotator", "Ben", "--repeats", 4, "--out", dealt
+    )
+    assert "Ada.tsv: 0 training items, 0 gold items, 10 other items, 4 hidden repeats." in said
+    assert len(load_dataset(dealt / "Ben.tsv")) == 14
+    away.annotators("export", 1, "--out", tmp_path / "away.json")
+    desk.annotators("import", 1, tmp_path / "away.json")
+    said = desk.annotators("agreement", 1, "--dataset", data)
+    assert "Inter-annotator agreement" in said
+    assert "Accuracy, pace and tiring of each annotator" in said
+
+
 def test_a_fourth_settles_and_what_he_settled_is_gold(desk: Home, away: Home, tmp_path: Path) -> None:
     names = ("away.json", "data.tsv", "gold.tsv", "all.json")
     file, data, gold, all_said = (tmp_path / name for name in names)

@@ -12,6 +12,7 @@ from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import CriterionCalibration
 from engine.core.numeric import FloatArray
+from engine.core.rubric import DEFAULT_WORDING, Criterion, Rubric
 from engine.core.tables import Table
 from engine.metrics.drift import Drift, EarlierItem, Opinion, drift
 from engine.metrics.run_drift import decided_alike, run_drift, stored_drift
@@ -272,6 +273,38 @@ def test_two_stored_runs_are_compared_on_the_items_of_both_without_what_people_s
     elsewhere = run_drift(other, other, bare, FOUR_ITEMS.only({"2", "3"})).whole.accuracy
     assert elsewhere is not None
     assert elsewhere.items == 2
+
+
+def test_labels_that_moved_with_the_wording_are_held_against_the_judges_own_orders(tmp_path: Path) -> None:
+    labels = {"safety": [A] * 40, "tone": [A] * 40}
+    items = dataset(labels)
+    wording = replace(DEFAULT_WORDING, both_bad="Both are bad.")
+    old = (
+        Criterion("safety", "Which is safer? Count insults."),
+        Criterion("tone", "Which is kinder?"),
+    )
+    new = Criterion("safety", "Which is safer? Count threats."), old[1]
+    sides = []
+    for number, (criteria, first) in enumerate(((old, SURE_A), (new, SURE_B))):
+        rubric = Rubric("mine", criteria, wording=(DEFAULT_WORDING, wording)[number])
+        columns: Columns = {"safety": [first] * 20 + [SURE_A] * 20, "tone": [SURE_A] * 40}
+        (tmp_path / str(number)).mkdir()
+        sides.append(stored_run(tmp_path / str(number), items, columns, rubric=rubric).results)
+    assert None not in sides
+    changed = run_drift(sides[0], sides[1], items)  # type: ignore[arg-type]
+    safety, tone = changed.guidelines
+    assert [(of.title, of.about, moves) for of, moves in safety.clauses] == [
+        ("Question", None, 20),
+        ("D means", BAD, 0),
+    ]
+    assert (safety.moved.value, safety.noise.value, safety.is_beyond) == (0.5, 0.0, True)
+    assert (tone.moved.value, tone.is_beyond) == (0.0, False)
+    [section] = [each for each in drift_sections(changed) if each.key == "guidelines"]
+    table = section.parts[1]
+    assert isinstance(table, Table)
+    assert table.texts()[0][5:7] == ["insults", "threats"]
+    assert "Several clauses changed at once" in str(section.parts[0])
+    assert not run_drift(sides[0], sides[0], items).guidelines  # type: ignore[arg-type]
 
 
 def test_runs_without_an_item_or_criterion_in_common_are_refused(tmp_path: Path) -> None:

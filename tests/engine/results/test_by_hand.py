@@ -75,7 +75,8 @@ def test_results_say_what_is_labelled_and_how_annotators_agree(store_path: Path,
     [labels] = [part for part in labels_given_section(results).parts if hasattr(part, "rows")]
     assert labels.rows == [["safety", 10, 1, 0, 0, 1, 11, 5]]
     sheet = run_sheet(system_of_run(results), [], [], own=items)
-    assert [section.key for section in sheet.sections] == ["in_short", "labels_given", "people", "pairs"]
+    keys = [section.key for section in sheet.sections]
+    assert keys == ["in_short", "labels_given", "people", "pairs", "pace"]
     assert "judge" not in sheet.sections[-1].note
     assert unscored_table(results.answered).rows == []
 

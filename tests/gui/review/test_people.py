@@ -18,12 +18,13 @@ from engine.data.label_origins import in_drawn_order
 from engine.results.completeness import random_part
 from engine.results.exports import as_json
 from engine.results.run_results import load_results, load_reviews
-from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED
+from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED, hidden_place
 from engine.store.run_store import RunStore
 from gui.review.annotators import NoteDialog, WhoDialog
 from gui.review.filter_bar import SeedDialog
 from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
 from gui.widgets.value_table import SORT_ROLE
+from gui.workspace.state import HIDDEN_SHARE
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
@@ -420,6 +421,30 @@ def test_blind_is_for_each_person_and_the_side_columns_and_is_remembered(page: P
     assert page.desk.card.annotators.text() == ""  # not what Ada said
     page.hide()
     assert open_page().reviewer.blind.on
+
+
+def test_on_a_random_share_of_the_items_labels_are_hidden_until_the_own_one(page: Page) -> None:
+    ids = [item.item_id for item in page.run.results.judged]
+    page.workspace.state.set_number(HIDDEN_SHARE, 50)
+    page.listing(page.workspace.blind_changed.emit)
+    seed = page.run.results.run.review_seed
+    hidden = {item_id for item_id in ids if hidden_place(item_id, seed) < 0.5}
+    assert 0 < len(hidden) < len(ids)
+    assert {item_id for item_id in ids if labels(page, item_id) == [HIDDEN] * 5} == hidden
+    first, other = min(hidden), min({*ids} - hidden)
+    assert page.list.view.isColumnHidden(UNCERTAINTY)
+    page.list.choose(first)
+    page.press("1")
+    with page.hears("Label it first"):
+        page.confirm()
+    page.say("X")
+    assert page.desk.card.explanation.text() != "Hidden."
+    assert labels(page, first)[1:] == [HIDDEN] * 4
+    page.list.choose(other)
+    page.until(lambda: page.item == other)
+    page.enter()
+    blind = {(each.item_id, each.blind) for each in (*page.overrides, *page.reviews.confirmations)}
+    assert blind == {(first, True), (other, None)}
 
 
 def begin_note(page: Page, text: str, *tags: str) -> NoteDialog:

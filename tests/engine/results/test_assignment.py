@@ -1,0 +1,163 @@
+"""Who labels what: items dealt to annotators, labelled elsewhere, and added to the run that they are of."""
+
+import json
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from engine.annotations.records import new_override
+from engine.core.errors import SetupError
+from engine.core.items import HumanLabel
+from engine.data.assignment import LIST, TRAINING, AssignmentDesign, Purpose, assign, write_assignment
+from engine.data.dataset import Dataset, load_dataset
+from engine.metrics.annotator_agreement import agreement_of_annotators
+from engine.results.annotation_file import annotation_file, load_annotation_file, save_annotation_file
+from engine.results.annotation_import import join, look_at
+from engine.results.completeness import begin_by_hand
+from engine.results.run_results import RunResults, load_results
+from engine.store.run_store import RunStore
+from tests.engine.results.laptops import START, Laptop
+from tests.judged import A, B, dataset
+
+THREE = ("Ada", "Ben", "Cy")
+ITEMS = dataset({"safety": [A, B] * 20 + [None] * 60})
+
+
+@pytest.mark.parametrize("overlap", [1, 2, 3])
+def test_loads_and_shared_items_are_balanced_whatever_the_order_of_the_file(overlap: int) -> None:
+    design = AssignmentDesign(THREE, overlap, training=4, gold=6, repeats=5, seed=7)
+    found = assign(ITEMS, design)
+    assert found == assign(ITEMS.at(range(len(ITEMS) - 1, -1, -1)), design)
+    assert found != assign(ITEMS, replace(design, seed=8))
+    own = {name: Counter(each.purpose for each in of_one) for name, of_one in found.items()}
+    assert {(one[Purpose.TRAINING], one[Purpose.GOLD], one[Purpose.REPEAT]) for one in own.values()} == {
+        (4, 6, 5)
+    }
+    loads = [one[Purpose.ITEM] for one in own.values()]
+    assert sum(loads) == 90 * overlap
+    assert max(loads) - min(loads) <= 1
+    items = {name: {e.item_id for e in of if e.purpose is Purpose.ITEM} for name, of in found.items()}
+    shared = [len(items[one] & items[other]) for one, other in combinations(THREE, 2)]
+    assert max(shared) - min(shared) <= 1
+    for of_one in found.values():
+        assert [each.id.startswith(TRAINING) for each in of_one] == [True] * 4 + [False] * (len(of_one) - 4)
+        places: dict[str, int] = {}
+        for place, each in enumerate(of_one):
+            if each.item_id in places:
+                assert each.purpose is Purpose.REPEAT
+                assert place - places[each.item_id] >= (len(of_one) - 9) // 2
+            places.setdefault(each.item_id, place)
+
+
+def test_nothing_in_a_file_tells_gold_and_repeats_from_other_items(tmp_path: Path) -> None:
+    folder, design = tmp_path / "dealt", AssignmentDesign(THREE, 2, training=2, gold=4, repeats=3)
+    write_assignment(ITEMS, design, folder)
+    read = load_dataset(folder / "Ada.tsv")
+    assert [item.id for item in read if item.gold] == ["training-1", "training-2"]
+    assert len({item.id[:6] for item in read if not item.gold}) == 1
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    write_assignment(ITEMS, design, folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {*before} == {"Ada.tsv", "Ben.tsv", "Cy.tsv", LIST}
+
+
+@pytest.mark.parametrize(
+    ("design", "said"),
+    [
+        ({"overlap": 4}, "overlap of 4"),
+        ({"gold": 41}, "40 items with a human label"),
+        ({"repeats": 60}, "too many"),
+        ({"annotators": ("Ada", "ada")}, "Name each once"),
+        ({"annotators": ()}, "none"),
+        ({"items": -1}, "negative"),
+    ],
+)
+def test_what_cannot_be_dealt_is_refused(design: dict[str, object], said: str) -> None:
+    with pytest.raises(SetupError, match=said):
+        assign(ITEMS, AssignmentDesign(**{"annotators": THREE, **design}))  # type: ignore[arg-type]
+
+
+def labelled_elsewhere(
+    folder: Path, lead: Laptop, again: HumanLabel, **design: int
+) -> tuple[Path, list[str]]:
+    """Ada labels her file, A at first, `again` where an item comes again; the file, the items repeated."""
+    wanted = AssignmentDesign(("Ada",), **design)
+    write_assignment(lead.data, wanted, folder)
+    [own] = assign(lead.data, wanted).values()
+    with RunStore(folder / "ada.sqlite") as store:
+        run = begin_by_hand(load_dataset(folder / "Ada.tsv"), lead.data.rubric, store)
+        for each in own:
+            label = again if each.purpose is Purpose.REPEAT else B if each.purpose is Purpose.TRAINING else A
+            store.annotate(run.id, new_override(each.id, "safety", label, None, "Ada"))
+        made = annotation_file(store, run.id)
+    # Three to five seconds an item in the first half, twice as many in the last.
+    at, words = START, []
+    for place, word in enumerate(sorted(made.words, key=lambda word: word.created)):
+        at += timedelta(seconds=(3 + place % 3) * (1 if 2 * place < len(own) else 2))
+        words.append(replace(word, created=at))
+    save_annotation_file(folder / "ada.json", replace(made, words=tuple(words)))
+    return folder / "ada.json", [each.item_id for each in own if each.purpose is Purpose.REPEAT]
+
+
+def added(lead: Laptop, file: Path) -> RunResults:
+    with RunStore(lead.path) as store:
+        join(store, look_at(store, 1, [(file.name, load_annotation_file(file))]))
+        return load_results(store, 1)
+
+
+def test_a_hidden_repeat_is_never_the_label_that_counts(tmp_path: Path) -> None:
+    lead = Laptop(tmp_path / "lead", items=40)
+    file, repeated = labelled_elsewhere(tmp_path, lead, B, training=3, repeats=12)
+    with RunStore(lead.path) as store:
+        [found] = look_at(store, 1, [("ada.json", load_annotation_file(file))]).files
+    assert found.is_whole
+    assert found.items_in_words.startswith("49 of 49 items are in this run; 37 of them matched")
+    assert "12 hidden repeats among them; 3 training items omitted." in found.items_in_words
+    results = added(lead, file)
+    labels = results.reviews.labels["Ada"]
+    assert set(labels.values()) == {A}
+    assert len(labels) == 37
+    assert {results.label(each) for column in results.judgments.values() for each in column} == {A}
+    assert {each.item_id for each in results.reviews.repeats} == {*repeated}
+    with RunStore(lead.path) as store:  # they go to the next computer as what they are
+        again = annotation_file(store, 1)
+    save_annotation_file(tmp_path / "lead.json", again)
+    assert len(json.loads((tmp_path / "lead.json").read_text())["repeats"]) == 12
+    other = Laptop(tmp_path / "other", items=40)
+    assert added(other, tmp_path / "lead.json").reviews.labels["Ada"] == labels
+    assert added(other, tmp_path / "lead.json").reviews.repeats == results.reviews.repeats
+
+
+def test_annotators_are_held_against_themselves_beside_the_judge(tmp_path: Path) -> None:
+    lead = Laptop(tmp_path / "lead", items=60)
+    file, _ = labelled_elsewhere(tmp_path, lead, B, repeats=20)
+    quality = quality_of(added(lead, file), lead.data)
+    [ada] = quality.annotators
+    assert ada.own is not None
+    assert ada.judge is not None
+    assert ada.lead is not None
+    assert (ada.repeats, ada.own.value, ada.judge.value, ada.lead.value, ada.differs) == (
+        20,
+        0.0,
+        1.0,
+        1.0,
+        True,
+    )
+    assert (ada.gold_labels, ada.gold and ada.gold.value) == (60, 1.0)
+    assert quality.judge is not None
+    assert quality.judge.own is not None
+    assert (quality.judge.repeats, quality.judge.own.value) == (60, 1.0)
+    assert ada.slower is not None
+    assert ada.slower.value == pytest.approx(2, rel=0.1)
+    assert ada.later is not None
+    assert ada.later.value == 0
+
+
+def quality_of(results: RunResults, gold: Dataset):  # type: ignore[no-untyped-def]
+    found = agreement_of_annotators(results, gold, gold)
+    assert found is not None
+    return found.quality
