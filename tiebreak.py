@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.api.pairwise import PairwiseJudge, demo_dataset, pairwise_preference_judge, read
     from engine.api.refused import Refused
     from engine.api.refused import TiebreakNotice as Notice
-    from engine.api.run import Run, label_by_hand, runs
+    from engine.api.run import Run, label_by_hand, labelling_sheet, runs
 
 __version__ = VERSION
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "__version__",
     "demo_dataset",
     "label_by_hand",
+    "labelling_sheet",
     "read",
     "runs",
 ]
@@ -46,6 +47,7 @@ _WHERE = {
     "Run": ("engine.api.run", "Run"),
     "demo_dataset": ("engine.api.pairwise", "demo_dataset"),
     "label_by_hand": ("engine.api.run", "label_by_hand"),
+    "labelling_sheet": ("engine.api.run", "labelling_sheet"),
     "read": ("engine.api.pairwise", "read"),
     "runs": ("engine.api.run", "runs"),
 }

@@ -52,7 +52,7 @@ ACTIONS = {
         *("add", "show", "export", "recalibrate", "rewrite"),
         *("find", "diff", "name", "note", "archive", "restore", "delete"),
     ),
-    "annotations": ("begin", "export", "import"),
+    "annotations": ("begin", "sheet", "export", "import"),
     "cluster": ("certificates", "scheduler", "worker"),
     "rubrics": ("show", "draft", "check"),
     "models": ("check", "cut", "devices", "speed"),

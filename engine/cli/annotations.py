@@ -1,4 +1,4 @@
-"""`annotations`: export the annotations of a run as a file; import those of other annotators."""
+"""`annotations`: export the annotations of a run; import those of others; write a labelling sheet."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from engine.cli.shared import console
 from engine.cli.shared.progress import tell_waiting
 from engine.core.errors import FileKind, SetupError
 from engine.core.formatting import counted, listed
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.file_kinds import expecting
 from engine.operations.opening import check_store
 from engine.report.annotators import joined_sentence, joining_sections
@@ -21,16 +21,18 @@ from engine.results.annotation_file import (
 )
 from engine.results.annotation_import import Joining, join, look_at
 from engine.results.completeness import begin_by_hand
+from engine.results.labelling_sheet import write_labelling_sheet
 from engine.settings.run_lists import run_in_a_line
+from engine.settings.sampling import DEFAULT_SEED, ItemSample
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 from engine.system.paths import default_store
 
 
 def annotations() -> console.Parser:
-    """Begin labels by hand, without a judge. Export the annotations of a run: labels, explanations, accepted
-    labels, states, notes and tags, each with its annotator and time. They can be imported into any run of the
-    same items.
+    """Begin labels by hand, without a judge, or write a sheet with which others label in a browser. Export
+    the annotations of a run: labels, explanations, accepted labels, states, notes and tags, each with its
+    annotator and time. They can be imported into any run of the same items.
     """
     arguments = console.command_parser(annotations, _annotations)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions", required=True)
@@ -40,6 +42,16 @@ def annotations() -> console.Parser:
     shared.add_rubric(begin, "what is labelled")
     begin.text("--criteria", "NAME,...", "only these of its criteria, separated by commas")
     shared.add_columns(begin, "dataset")
+    words = "write a labelling sheet: an HTML file in which others label in a browser, without this program"
+    sheet = console.add_action(actions, "sheet", _sheet, words)
+    sheet.add_argument("dataset", type=Path, metavar="DATASET")
+    sheet.file("--out", "the sheet", metavar="FILE.html", required=True)
+    sheet.flag("--blind", "without the labels and explanations of the dataset")
+    shared.add_rubric(sheet, "what is labelled")
+    sheet.text("--criteria", "NAME,...", "only these of its criteria, separated by commas")
+    sheet.number("--sample", "only a random sample of N items, in the order in which it is drawn (--seed)")
+    sheet.number("--seed", f"the seed of this sample ({DEFAULT_SEED})")
+    shared.add_columns(sheet, "dataset")
     words = "write the annotations of a run into one small file"
     export = console.add_action(actions, "export", _export_annotations, words, of_run="RUN")
     export.file("--out", "the annotation file", metavar="FILE.json", required=True)
@@ -64,16 +76,36 @@ def annotations() -> console.Parser:
 
 
 def _annotations(options: argparse.Namespace) -> int:
+    if options.action is _sheet:  # which needs no store
+        return int(options.action(options))
     path = options.store if options.action is _begin else check_store(options.store)
     with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
         tell_waiting(store)
         return int(options.action(store, options))
 
 
-def _begin(store: RunStore, options: argparse.Namespace) -> int:
+def _asked(options: argparse.Namespace) -> Rubric:
     rubric = shared.rubric_of(options) or ELOQUENT
-    if options.criteria is not None:
-        rubric = rubric.only(shared.criteria_of(options.criteria, rubric))
+    if options.criteria is None:
+        return rubric
+    return rubric.only(shared.criteria_of(options.criteria, rubric))
+
+
+def _sheet(options: argparse.Namespace) -> int:
+    shared.check_suffix("--out", options.out, "a labelling sheet is HTML", ".html", ".htm")
+    if options.seed is not None and options.sample is None:
+        raise SetupError("--seed is that of a sample.", "Add --sample N, or leave --seed out.")
+    sample = None if options.sample is None else ItemSample(options.sample, options.seed or DEFAULT_SEED)
+    rubric = _asked(options)
+    dataset = shared.read_dataset(options, options.dataset, rubric=rubric)
+    said = write_labelling_sheet(options.out, dataset, rubric, options.blind, sample)
+    print(console.printable(said))
+    print("Open it in a browser. `annotations import` takes the file that it gives back.")
+    return console.DONE
+
+
+def _begin(store: RunStore, options: argparse.Namespace) -> int:
+    rubric = _asked(options)
     run = begin_by_hand(shared.read_dataset(options, options.dataset, rubric=rubric), rubric, store)
     print(f"{run_in_a_line(run)}.")
     print(f"It is run {run.id} of {store.path}. Label it in the window, on the page Review.")

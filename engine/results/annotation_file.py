@@ -342,6 +342,11 @@ def load_annotations(
     with store.reading():
         run, hashes = store.run(run_id), store.content_hashes(run_id)
     rubric = run.identity.asked
+    if path.suffix.lower() in (".html", ".htm"):
+        raise SetupError(
+            f"{path.name} is a page, such as a labelling sheet, and no annotation file.",
+            "Open it in a browser, download the annotations there, and import that file.",
+        )
     try:
         is_ours = kind_of(path) is FileKind.LABELS_OF_ANNOTATORS
         slug, rows = ("", []) if is_ours else _rows(path, rubric, columns)

@@ -1,9 +1,10 @@
-"""Exports annotations of the open run and imports those of others: asks for files and who is who, starts the
-jobs, reports the outcome. Nothing is written or added before the user agrees.
+"""Exports annotations of the open run and imports those of others, and writes labelling sheets that give back
+such annotations: asks for files and who is who, starts the jobs, reports the outcome. Nothing is written
+or added before the user agrees.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +12,14 @@ from typing import TYPE_CHECKING
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Qt, Signal
 
+from engine.core.errors import SetupError
 from engine.core.formatting import counted, file_stem, listed, visible
+from engine.settings.sampling import ItemSample
 from gui.review import review_jobs
 from gui.review.annotators import typed_in
 from gui.review.review_jobs import CountedFiles
 from gui.widgets import labels
+from gui.widgets.fields import SpinBox
 from gui.widgets.files import ask_target, let_choose_several
 from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name
 from gui.widgets.notice import Message
@@ -26,6 +30,8 @@ from gui.workspace.threads import Job, Task, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
 if TYPE_CHECKING:
+    from engine.core.rubric import Rubric
+    from engine.data.dataset import Dataset
     from engine.results.annotation_import import Namesake
 
 _KIND = "Annotations (*.json)"
@@ -90,6 +96,34 @@ class ExportWordsDialog(QtWidgets.QDialog):
         (self.tick if self.tick.isEnabled() else start).setFocus(Qt.FocusReason.OtherFocusReason)
 
 
+class SheetDialog(QtWidgets.QDialog):
+    """`accepted`: the sheet may be named; `blind` and `sample` as `write_labelling_sheet` takes them."""
+
+    def __init__(self, dataset: "Dataset", parent: QtWidgets.QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Labelling sheet for a browser")
+        self.tick = QtWidgets.QCheckBox("&Blind: without the labels and explanations of the dataset")
+        self.number = SpinBox(maximum=len(dataset), suffix=" items", specialValueText="All items")
+        of = QtWidgets.QLabel("&Random sample:")
+        of.setBuddy(self.number)
+        what_for = (
+            "Whoever gets it labels by keys in a browser, without this program or a network."
+            " They send back the file that it gives: File > Import annotations takes it."
+            " The sheet holds the texts of its items: give it only to those who may read them."
+        )
+        buttons, start = labels.cancel_or(self, "Choose the &file…", self.accept)
+        asked = label(f"One HTML file with the items of {visible(dataset.name)}.")
+        fields = asked, self.tick, in_row(of, self.number, STRETCH), hint(what_for)
+        in_column(*fields, STRETCH, buttons, on=self, margins=None, spacing=10)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
+        start.setDefault(True)
+        self.tick.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def sample(self) -> ItemSample | None:
+        return ItemSample(self.number.value()) if self.number.value() else None
+
+
 class AddWordsDialog(QtWidgets.QDialog):
     """`accepted`: the files are to be added, by `answers`."""
 
@@ -132,7 +166,7 @@ class AnnotationExchange(QObject):
         self._workspace, self._window = workspace, window
         self._run_id = 0  # to which files are added
         self.dialog: AddWordsDialog | None = None
-        self.asking: ExportWordsDialog | None = None
+        self.asking: ExportWordsDialog | SheetDialog | None = None
         tell = workspace.problem.emit
         self._counting = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=tell)
 
@@ -141,6 +175,18 @@ class AnnotationExchange(QObject):
 
     def export_all(self) -> None:
         self._export(())
+
+    def export_sheet(self) -> None:
+        """Of the open run's items and criteria; without a run, of the open dataset and the chosen rubric."""
+        space, run = self._workspace, self._workspace.run
+        dataset, rubric = space.dataset, space.rubric.rubric
+        if run is not None and run.dataset is not None:
+            dataset, rubric = run.dataset, run.results.run.identity.asked
+        if dataset is None:
+            space.problem.emit(SetupError("No dataset is open.", "Open the one to be labelled."))
+            return
+        asking = SheetDialog(dataset, self._window)
+        self._ask(asking, partial(self._ask_where_to_put_sheet, asking, dataset, rubric))
 
     def add(self) -> None:
         kept = self._workspace.state.text(_FOLDER)
@@ -156,14 +202,26 @@ class AnnotationExchange(QObject):
     def _export(self, annotators: Sequence[str]) -> None:
         run = self._workspace.run
         if run is not None:
-            self.asking = asking = ExportWordsDialog(run, annotators, self._window)
-            asking.accepted.connect(partial(self._ask_where, run, annotators))
-            asking.finished.connect(lambda: setattr(self, "asking", None))
-            labels.open_dialog(asking)
+            asking = ExportWordsDialog(run, annotators, self._window)
+            self._ask(asking, partial(self._ask_where, asking, run, annotators))
 
-    def _ask_where(self, opened: OpenRun, annotators: Sequence[str]) -> None:
-        assert self.asking is not None
-        title, dataset = self.asking.windowTitle(), opened.dataset if self.asking.tick.isChecked() else None
+    def _ask(self, asking: ExportWordsDialog | SheetDialog, do: Callable[[], None]) -> None:
+        self.asking = asking
+        asking.accepted.connect(do)
+        asking.finished.connect(lambda: setattr(self, "asking", None))
+        labels.open_dialog(asking)
+
+    def _ask_where_to_put_sheet(self, asking: SheetDialog, dataset: "Dataset", rubric: "Rubric") -> None:
+        state, stem = self._workspace.state, file_stem(dataset.path.stem, _LONGEST_STEM) or "labels"
+        folder = state.export_folder(dataset.path.parent)
+        path = ask_target(self._window, asking.windowTitle(), folder / f"{stem}-sheet.html", "HTML (*.html)")
+        if path is not None:
+            blind = asking.tick.isChecked()
+            self._store(review_jobs.write_sheet(path, dataset, rubric, blind, asking.sample))
+            state.keep_export_folder(path.parent)
+
+    def _ask_where(self, asking: ExportWordsDialog, opened: OpenRun, annotators: Sequence[str]) -> None:
+        title, dataset = asking.windowTitle(), opened.dataset if asking.tick.isChecked() else None
         space, run = self._workspace, opened.results.run
         stem = _NOT_IN_NAMES.sub("-", annotators[0]).strip("-") if annotators else "all"
         who = file_stem(stem, _LONGEST_STEM) or "labels"

@@ -24,11 +24,13 @@ from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
     from engine.analysis.review_order import Remarks, ReviewItem, ReviewRow
+    from engine.core.rubric import Rubric
     from engine.data.dataset import Dataset
     from engine.results.annotation_file import AnnotationFile
     from engine.results.annotation_import import Joining
     from engine.results.run_results import RunResults
     from engine.settings.identity import StoredRun
+    from engine.settings.sampling import ItemSample
 
 HIDDEN = "Hidden while you label blind. Your own label: A, B, G or X."
 HIDDEN_WHILE_BLIND = "All other labels are hidden while you label blind."
@@ -323,6 +325,21 @@ def export_words(
     words, items = counted(len(made.words), "annotation", "annotations"), len(made.items)
     where = f"{listed(made.annotators)} on {counted(items, 'item', 'items')}"
     return f"Written: {path.name}\n{words} of {where}. {made.texts_in_words}"
+
+
+@job
+def write_sheet(
+    _control: JobControl,
+    path: Path,
+    dataset: "Dataset",
+    rubric: "Rubric",
+    blind: bool,
+    sample: "ItemSample | None",
+) -> str:
+    """Write a labelling sheet; what was written."""
+    from engine.results.labelling_sheet import write_labelling_sheet
+
+    return f"Written: {write_labelling_sheet(path, dataset, rubric, blind, sample)}"
 
 
 @job

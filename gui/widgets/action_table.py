@@ -176,6 +176,7 @@ _EXPORTS = (
     *EXPORTS_OF_RESULTS,
     Action("export_mine", "&My annotations…", when=_OPEN),
     Action("export_all", "Annotations of &all annotators…", when=_OPEN),
+    Action("export_sheet", "Labelling &sheet for a browser…"),
 )
 _THEMES = (
     Action("theme_system", "As the &system"),

@@ -195,6 +195,7 @@ class MainContent(QObject):
             **self.results.exports,
             "export_mine": self.annotation_exchange.export_mine,
             "export_all": self.annotation_exchange.export_all,
+            "export_sheet": self.annotation_exchange.export_sheet,
             "check_submission": self._show_check,
             "import_annotations": self.annotation_exchange.add,
             "undo_last": self.review.undo_last,

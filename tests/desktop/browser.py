@@ -53,8 +53,16 @@ class Tab:
             raise RuntimeError(asked["exceptionDetails"]["exception"].get("description", script))
         return asked["result"].get("value")
 
-    def resize(self, width: int) -> None:
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1.0}
+    def press(self, *keys: str) -> None:
+        """Press keys as a hand does: letters, or names such as `Enter`."""
+        for key in keys:
+            code = f"Key{key.upper()}" if len(key) == 1 and key.isalpha() else key
+            text = {"text": key} if len(key) == 1 else {}
+            self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, code=code, **text)
+            self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, code=code)
+
+    def resize(self, width: int, height: int = 900) -> None:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1.0}
         self.ask("Emulation.setDeviceMetricsOverride", mobile=False, **size)
 
     def prefer(self, scheme: str, medium: str = "") -> None:

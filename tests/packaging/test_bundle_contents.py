@@ -31,6 +31,7 @@ LIBRARIES = [name for names in bundle_contents.SYSTEM_LIBRARIES.values() for nam
         *("llama_cpp/lib/libllama.so", "llama_cpp/lib/gpu/libggml-vulkan.so"),
         *(r"llama_cpp\lib\gpu\ggml-vulkan.dll", "examples/demo.tsv", "models/demo-judge.gguf"),
         *("engine/report/report_template.html", "gui/window/mark.svg"),
+        *("engine/results/labelling_sheet.html",),
         *("licences/numpy-2.4.6/LICENSE.txt",),
     ],
 )

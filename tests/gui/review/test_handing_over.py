@@ -16,7 +16,12 @@ from engine.core.judgments import JudgmentKey
 from engine.results.annotation_file import annotation_file, load_annotation_file, save_annotation_file
 from engine.store.run_store import RunStore
 from gui.review import annotation_exchange
-from gui.review.annotation_exchange import AddWordsDialog, AnnotationExchange, ExportWordsDialog
+from gui.review.annotation_exchange import (
+    AddWordsDialog,
+    AnnotationExchange,
+    ExportWordsDialog,
+    SheetDialog,
+)
 from gui.widgets.notice import Message
 from gui.workspace.workspace import Workspace
 from tests.engine.results.laptops import START, Laptop
@@ -70,7 +75,7 @@ def opened(qtbot: QtBot, desk: AnnotationExchange, path: Path) -> AddWordsDialog
 def asked(desk: AnnotationExchange) -> ExportWordsDialog:
     """The dialog that comes before a file is named."""
     desk.export_mine()
-    assert desk.asking is not None
+    assert isinstance(desk.asking, ExportWordsDialog)
     return desk.asking
 
 
@@ -121,6 +126,29 @@ def test_who_said_nothing_has_nothing_to_export_and_a_file_that_is_none_is_told(
     path.write_text("{}", "utf-8")
     assert "annotation file" in problem(qtbot, space, lambda: desk.count([path]))
     assert desk.dialog is None
+
+
+def test_a_sheet_of_the_runs_items_and_criteria_is_written_blind_and_of_a_sample_as_it_is_asked_for(
+    qtbot: QtBot, space: Workspace, desk: AnnotationExchange, tmp_path: Path
+) -> None:
+    space.dataset = None
+    assert "No dataset is open" in problem(qtbot, space, desk.export_sheet)
+    assert space.run is not None
+    space.run = replace(space.run, dataset=dataset({"safety": [GOOD] * 20}))
+    desk.export_sheet()
+    dialog = desk.asking
+    assert isinstance(dialog, SheetDialog)
+    assert (dialog.tick.isChecked(), dialog.number.maximum(), dialog.sample) == (False, 20, None)
+    dialog.tick.setChecked(True)
+    dialog.number.setValue(7)
+    with qtbot.waitSignal(space.notice) as told:
+        qtbot.keyClick(dialog.number, Qt.Key.Key_Return)
+    message = told.args[0]
+    assert isinstance(message, Message)
+    assert message.text.startswith(
+        "Written: mine.json: 7 items of gold.tsv at random, seed 0, 1 criterion, blind."
+    )
+    assert '"name":"safety"' in (tmp_path / "mine.json").read_text("ascii")
 
 
 def test_labels_of_others_are_counted_and_then_shown_at_once(
