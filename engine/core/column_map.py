@@ -23,6 +23,9 @@ RANKED = ("chosen", "rejected")
 CANDIDATES = ("candidate_a", "candidate_b")
 """Which model wrote each response; with RANKED the first wrote the chosen one. No judge sees them."""
 OUTPUT, CANDIDATE = "output", "candidate"
+MADE_WITH = "generated_with"
+"""By what a candidate's outputs were written: model file and settings, as `generate` notes them as JSON."""
+GENERATED_WITH = (f"{MADE_WITH}_a", f"{MADE_WITH}_b")
 SYSTEM = "system"
 """What the models were told before the instruction."""
 ANNOTATOR = "annotator"
