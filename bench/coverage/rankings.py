@@ -18,7 +18,8 @@ from engine.core.items import HUMAN_LABELS
 from engine.core.numeric import FloatArray, IntArray
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry, expected_score, side_by_side
 from engine.ranking.comparisons import PairComparisons, labels_said
-from engine.ranking.length_control import length_control
+from engine.ranking.features import standardised
+from engine.ranking.length_control import length_control, style_control
 
 _TIE = 0.5
 _DRAWS = 300
@@ -137,19 +138,21 @@ def _tells_apart(random: np.random.Generator, count: int, items: int, instructio
 
 @simulated(
     "equal length",
-    Promise("rate at equal length", 0.95, 0.92),
+    [Promise("rate at equal length or style", 0.95, 0.92), Promise("effect of style", 0.95, 0.92)],
     [
-        (against, instructions, effect)
-        for instructions, effect, against in product(
-            (20, 60, 200), (0.0, 1.5), ("each other", "one baseline")
+        (against, instructions, effect, lists)
+        for lists, instructions, effect, against in product(
+            (0.0, 1.0), (20, 60, 200), (0.0, 1.5), ("each other", "one baseline")
         )
     ],
-    "4 against {0}, {1} instructions, effect {2:g}",
+    "4 against {0}, {1} instructions, effects {2:g} and {3:g}",
     costs=_COSTS,
     least=_LEAST,
 )
-def _even_held(random: np.random.Generator, against: str, instructions: int, effect: float) -> bool:
-    """Candidates of different length: whether the rate of one lies where it would be without that effect."""
+def _even_held(
+    random: np.random.Generator, against: str, instructions: int, effect: float, of_lists: float
+) -> list[bool | None]:
+    """Candidates that write more or longer lists: whether the rate of one lies where it would be without."""
     count, baseline = 4, against == "one baseline"
     pairs = [(i, j) for i in range(count) for j in range(i) if not baseline or j == 0]
     first = np.tile([i for i, _ in pairs], instructions)
@@ -157,20 +160,26 @@ def _even_held(random: np.random.Generator, against: str, instructions: int, eff
     groups = np.repeat(np.arange(instructions), len(pairs))
     lengths = np.exp(random.normal(5 + 0.2 * np.stack([first, second], axis=1), 0.4))
     difference = lengths[:, 0] - lengths[:, 1]
-    longer = np.tanh(difference / np.sqrt(np.mean(difference**2)))
+    lists = random.poisson(1 + 0.3 * np.stack([first, second], axis=1)) @ np.array([1.0, -1.0])
+    style = effect * standardised(difference) + of_lists * standardised(lists)
     hard = random.normal(0, 1, instructions)[groups] if baseline else np.zeros(len(first))
     even = 1 / (1 + np.exp(-(0.4 * (first - second) + hard)))
-    won = random.random(len(first)) < 1 / (1 + np.exp(-(0.4 * (first - second) + hard + effect * longer)))
+    won = random.random(len(first)) < 1 / (1 + np.exp(-(0.4 * (first - second) + hard + style)))
     said = labels_said(HUMAN_LABELS[0] if each else HUMAN_LABELS[1] for each in won)
-    found = length_control(contests(first, second, groups, said, count, lengths))
+    drawn = contests(first, second, groups, said, count, lengths)
+    by_style = style_control(drawn, {"lists": lists})
+    found = by_style if of_lists else length_control(drawn)
     assert found is not None
+    assert by_style is not None
     place = int(random.integers(1, count))
     mine = (first == place) | (second == place)
     right = float(np.where(first == place, even, 1 - even)[mine].mean())
     if baseline:  # of endlessly many instructions, not of these
         nodes, weights = np.polynomial.hermite_e.hermegauss(40)
         right = float(np.sum(weights / (1 + np.exp(-(0.4 * place + nodes)))) / weights.sum())
-    return holds(found.rates[str(place)].ends, right)
+    effects = holds(by_style.effects["lists"].ends, of_lists)
+    # Each instruction's own parameter makes effects against a baseline a tenth too small.
+    return [holds(found.rates[str(place)].ends, right), effects if of_lists and not baseline else None]
 
 
 @simulated(

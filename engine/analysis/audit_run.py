@@ -26,6 +26,7 @@ from engine.analysis.audit import (
     within,
 )
 from engine.analysis.perturbations import MadePerturbations
+from engine.core.column_map import CANDIDATES
 from engine.core.formatting import counted, percent, points, short_name
 from engine.core.items import PREFERENCES, HumanLabel, Item, Method, Preference, Tie, agree
 from engine.core.judgments import JudgmentKey
@@ -42,6 +43,8 @@ LEAST_KNOWN = 0.8
 """How often, of a good and a bad tie, the judge must find the good one more probably good."""
 MOST_BEHIND = 0.10
 """By how much the accuracy on a slice may be below that on all other items."""
+MOST_FAVOURED = 0.05
+"""How far a candidate's win rate by the judge may be from that by human labels."""
 LEAST_TIES = 10
 """Labels both_good and as many both_bad, on all criteria together."""
 
@@ -55,6 +58,7 @@ _TIED = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
 _LENGTH = ("length", "length: at the same human label")
 _TIES = ("ties", "ties: both good against both bad")
 _SLICES = ("slices", "agreement: the worst slice")
+_FAVOUR = ("favour", "favour: to one candidate")
 _ONE_AND_THE_SAME = (
     "The human labels determine the length ratio exactly, so the two effects are confounded; add items"
     " of other lengths."
@@ -258,6 +262,39 @@ def _behind(
     return OverInstructions.of_pulls(there - here, pulls.tolist(), (0.5 / count).tolist(), groups)
 
 
+# Favour
+
+
+def favour_line(received: JudgePredictions, dataset: Dataset) -> Iterator[AuditLine]:
+    """The candidate whose win rate by the judge is farthest from that by annotators, over all criteria; none
+    where the dataset does not name two candidates of labelled items.
+    """
+    if not dataset.names_candidates:
+        return
+    written = (dataset.texts(side).to_pylist() for side in CANDIDATES)
+    writers = dict(zip(dataset.ids, zip(*written, strict=True), strict=True))
+    of: dict[str, list[tuple[float, int]]] = {}
+    for each in _labelled(received):
+        judged = PREFERENCES[received.labels[each.row, each.place]]
+        more = (_SIDES.get(judged, 0.0) - _SIDES.get(each.human, 0.0)) / 2
+        first, second = writers[received.items[each.place].id]
+        if first and second and first != second:
+            of.setdefault(first, []).append((more, each.place))
+            of.setdefault(second, []).append((-more, each.place))
+    measured = {
+        name: enough(
+            OverInstructions.of_one([more for more, _ in own], received.groups([place for _, place in own]))
+        )
+        for name, own in of.items()
+    }
+    known = {name: found for name, found in measured.items() if found is not None}
+    if known:
+        name, most = max(known.items(), key=lambda one: abs(one[1].mean))
+        by = "above" if most.mean >= 0 else "below"
+        said = f"{short_name(name)} wins {points(abs(most.mean))} {by} what it wins by human labels."
+        yield held(_FAVOUR, most, DIFFERENCE, MOST_FAVOURED, said, among=len(known), two_sided=True)
+
+
 @dataclass(frozen=True)
 class Audit:
     """What was found of a judge. `items`: how many are no perturbations, `copies`: how many are."""
@@ -306,6 +343,7 @@ def audit_of(received: JudgePredictions, dataset: Dataset, judge: str) -> Audit:
             again_line(received),
             tie_line(received),
             slice_line(received, dataset),
+            *favour_line(received, dataset),
             mass_line(received),
             speed_line(received),
         ]

@@ -39,7 +39,7 @@ from engine.ranking.ranking import rank
 from engine.report.audit import audit_section
 from engine.report.calibration import learning_section
 from engine.report.comparison import comparison_sheet
-from engine.report.correction import corrected_candidates, favour_table
+from engine.report.correction import corrected_candidates, favour_table, feature_table
 from engine.report.drift import drift_sections
 from engine.report.evaluation import run_sheet
 from engine.report.ranking import candidate_table, pair_table, ranking_sheet
@@ -226,13 +226,14 @@ class Run(RunAsStored):
         'candidate'
         """
         ranked = self._ranked(criterion, weighted, weights, tie_threshold)
-        work = rank(ranked.comparisons, checked_seed(seed), many_candidates=many_candidates)
+        seed = checked_seed(seed)
+        work = rank(ranked.comparisons, seed, many_candidates=many_candidates, dataset=ranked.dataset)
         ranking = followed(work)
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed))
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
         )
-        said = {sheet.sections[0].key, "corrected", "favour"}
+        said = {sheet.sections[0].key, "corrected", "favour", "features"}
         shown = [each for each in sheet.sections if each.key in said]
         parts = [part for section in shown for part in section.parts if isinstance(part, Sentences)]
         return CandidateRanking(
@@ -242,6 +243,7 @@ class Run(RunAsStored):
             frame_of(pair_table(ranking)),
             frame_of(corrected_candidates(found.correction)) if found and found.correction else None,
             frame_of(favour_table(found.favour)) if found and found.favour else None,
+            frame_of(feature_table(found.features)) if found and found.features else None,
         )
 
     @arguments.api_call

@@ -294,7 +294,8 @@ class CandidateRanking:
     is none. `candidates`: a row for each candidate, the best first. `pairs`: the win rate of the row's
     candidate against the column's. `corrected`: win rates corrected by human labels; None if these do not
     suffice. `favour`: the win rate by the judge minus that by human labels, -1 to 1; None without these.
-    Shares are 0 to 1, a tie counts half; intervals are 95 %.
+    `features`: by how much features of a response, such as length, move the one away from the other. Shares
+    are 0 to 1, a tie counts half; intervals are 95 %.
     """
 
     title: str
@@ -303,6 +304,7 @@ class CandidateRanking:
     pairs: pd.DataFrame = field(repr=False)
     corrected: pd.DataFrame | None = field(repr=False)
     favour: pd.DataFrame | None = field(repr=False)
+    features: pd.DataFrame | None = field(repr=False)
 
     def __repr__(self) -> str:
         return "\n".join([self.title, *self.sentences])

@@ -91,7 +91,8 @@ def _rank(options: argparse.Namespace) -> int:
         comparisons = ranked.comparisons
         beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
         many = options.many_candidates
-        made = show_measure("bootstrap", ranking.rank(comparisons, seed, cancel, many_candidates=many))
+        work = ranking.rank(comparisons, seed, cancel, many_candidates=many, dataset=ranked.dataset)
+        made = show_measure("bootstrap", work)
         found = None if beside is None else show_measure("bootstrap", beside)
         corrected = ranked.judge and show_measure(
             "bootstrap of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)

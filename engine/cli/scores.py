@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from textwrap import indent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
@@ -11,7 +11,7 @@ from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.hints import OPTIONS
 from engine.cli.shared.progress import health_lines, show_measure
 from engine.core.formatting import counted
-from engine.core.tables import Part, Sentences, Sheet
+from engine.core.tables import Part, Section, Sentences, Sheet
 from engine.data.slices import Slicing
 from engine.metrics.accuracy import UNSCORED
 from engine.metrics.comparison import Comparison, match_all
@@ -21,6 +21,7 @@ from engine.metrics.evaluation import evaluating, official_json
 from engine.metrics.matching import Matched, match
 from engine.report.accuracy import confusion_section
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
+from engine.report.methods import Statement
 from engine.report.slices import (
     compared_slice_table,
     compared_slices_in_short,
@@ -65,19 +66,34 @@ def _evaluate(options: argparse.Namespace) -> int:
         measures.say_what_was_left_out(matched)
         scores = show_measure("explanations", by_model.scores(matched))
         evaluation = show_measure("Criteria", evaluating(matched, scores, cancel))
+    favoured, as_json, said = _favour(matched)
     slices = measures.sliced(matched, divisions)
     if options.json:
         found = official_json(evaluation, by_model.judge_name)
-        found["details"] |= measures.slices_json(slices)
+        found["details"] |= measures.slices_json(slices) | as_json
         shared.write_json_file(options, "Scores", found)
-    more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
+    more = [*([confusion_section(evaluation)] if options.confusion else ()), *favoured]
+    more += slice_sections(slices)
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
     shared.write_table_files(options, "evaluate", sheet)
     if options.methods_text:
-        statements = evaluation_methods(evaluation, by_model.encoder_name, by_model.judge_name)
+        models = by_model.encoder_name, by_model.judge_name
+        statements = evaluation_methods(evaluation, *models, said)
         measures.write_methods(options, "evaluate", statements)
     console.print_sheet(sheet)
     return console.DONE
+
+
+def _favour(matched: Matched) -> tuple[Sequence[Section], dict[str, Any], Sequence[Statement]]:
+    """Whom and what the judge favours: sections, JSON, methods; nothing where nobody names candidates."""
+    if not matched.dataset.names_candidates and matched.system.results is None:
+        return (), {}, ()
+    from engine.ranking.ranking import favour_json
+    from engine.report.correction import favour_sections
+    from engine.report.rankings import apart_of, favour_methods
+
+    found = apart_of(matched)
+    return favour_sections(found), favour_json(found) if found else {}, favour_methods(found)
 
 
 def compare() -> console.Parser:

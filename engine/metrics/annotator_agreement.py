@@ -14,7 +14,7 @@ from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree, majority
 from engine.core.judgments import JudgmentKey
 from engine.core.tables import Estimate
 from engine.data.dataset import Dataset
-from engine.metrics.beyond_chance import Measured, MetLabels, alpha_of, kappa
+from engine.metrics.beyond_chance import Measured, MetLabels, alpha_of, kappa_of
 from engine.metrics.intervals import FEW, OverInstructions, difference, share
 from engine.results.completeness import origins_in_words
 from engine.results.run_dataset import human_labels
@@ -332,7 +332,7 @@ class SharedLabels:
     criterion: str | None
     items: int
     equal: Estimate
-    kappa: float | None
+    kappa: Measured
     between_annotators: bool
     differing: frozenset[str] = frozenset()
 
@@ -503,9 +503,10 @@ class _Two:
             for criterion in facts.criteria
         }
 
-    def kappa(self, criterion: str | None) -> float | None:
+    def met(self, criterion: str | None) -> MetLabels:
         keys = self.equal[criterion]
-        return kappa(*[[side.labels[key] for key in keys] for side in (self._one, self._other)])
+        one, other = ([side.labels[key] for key in keys] for side in (self._one, self._other))
+        return MetLabels.of(one, other, self._facts.of(keys))
 
     def shared(self) -> Iterator[SharedLabels]:
         for criterion, equal in self.equal.items():
@@ -516,7 +517,7 @@ class _Two:
                     criterion=criterion,
                     items=len(equal),
                     equal=share(list(equal.values()), self._facts.of(equal)),
-                    kappa=self.kappa(criterion),
+                    kappa=self.met(criterion).measured(kappa_of),
                     between_annotators=self.is_of_annotators,
                     differing=differing_items(equal),
                 )
@@ -532,7 +533,7 @@ def _among(
             own = {key: said for key, said in given.items() if criterion in (None, key.criterion)}
             several = {key: [*said.values()] for key, said in own.items() if len(said) > 1}
             counts = [[labels.count(label) for label in HUMAN_LABELS] for labels in several.values()]
-            known = [(len(pair.equal[criterion]), pair.kappa(criterion)) for pair in shared]
+            known = [(len(pair.equal[criterion]), pair.met(criterion).value(kappa_of)) for pair in shared]
             kappas = [(items, value) for items, value in known if value is not None]
             equal = [of_label for pair in shared for of_label in pair.equal[criterion].items()]
             of_all = sum(items for items, _ in kappas)

@@ -139,8 +139,8 @@ class MetLabels:
         instruction more lay wholly there: of an average number of items, all at the two labels that move it
         furthest. Simulated coverage: `bench/coverage/README.md`.
         """
-        value = float(statistic(self._all, self.alike))
-        if np.isnan(value):
+        value = self.value(statistic)
+        if value is None:
             return Measured(None)
         count = int(self.times.sum())
         if count < LEAST_GROUPS:
@@ -161,6 +161,10 @@ class MetLabels:
         ends = np.clip([low - t * below, high + t * above], least, 1.0)
         return Measured(value, Interval(min(float(ends[0]), value), max(float(ends[1]), value)))
 
+    def value(self, statistic: Statistic) -> float | None:
+        value = float(statistic(self._all, self.alike))
+        return None if np.isnan(value) else value
+
     @property
     def _all(self) -> FloatArray:
         return np.tensordot(self.times, self.tables, 1)
@@ -177,9 +181,3 @@ class MetLabels:
         pulls -= share * (self.times @ pulls)
         count = int(self.times.sum())
         return value, float(np.sqrt(count / (count - 1) * (self.times @ pulls**2)))
-
-
-def kappa(one: Sequence[HumanLabel | None], other: Sequence[HumanLabel | None]) -> float | None:
-    """Cohen's, of two labels of each item."""
-    met = MetLabels.of(one, other, [0] * len(one))
-    return met.measured(kappa_of).value

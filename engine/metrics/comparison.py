@@ -13,7 +13,7 @@ from engine.core.judgments import Keyed
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.metrics.accuracy import is_right, mean
-from engine.metrics.beyond_chance import kappa
+from engine.metrics.beyond_chance import MetLabels, kappa_of
 from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.explanations import EXPLANATION_MEASURES
 from engine.metrics.intervals import Choice, Interval, OverInstructions, cost_of_choosing, holm
@@ -58,6 +58,7 @@ class PairAgreement:
     interval: Interval | None
     p_value: float | None
     corrected: float | None = None
+    kappa_interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -260,8 +261,9 @@ def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -
         instructions[name] = [pair.item.group for pair in pairs]
         sames.append(mean(list(map(is_, labels, other_labels))) or 0.0)
         of_name = _lead(OverInstructions.of_one(leads[name], instructions[name]), [leads[name]])
-        known = kappa(labels, other_labels)
-        yield PairAgreement(**names, criterion=name, same=sames[-1], kappa=known, **of_name)
+        kappa, ends = MetLabels.of(labels, other_labels, instructions[name]).measured(kappa_of)
+        of_name |= {"kappa": kappa, "kappa_interval": ends}
+        yield PairAgreement(**names, criterion=name, same=sames[-1], **of_name)
     if len(sames) > 1:
         of_all = _lead(OverInstructions.of(leads, instructions), list(leads.values()))
         yield PairAgreement(**names, criterion=None, same=mean(sames) or 0.0, kappa=None, **of_all)

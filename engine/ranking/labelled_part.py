@@ -33,7 +33,8 @@ from engine.ranking.comparisons import (
     system_said,
 )
 from engine.ranking.correction import Correction, correct, moved
-from engine.ranking.favour import Favour, favour, same_family
+from engine.ranking.favour import Favour, favour, favoured_features, same_family
+from engine.ranking.features import feature_differences
 from engine.results.completeness import random_part, sample_of
 from engine.results.run_results import RunResults
 from engine.settings.sampling import DEFAULT_SEED
@@ -445,7 +446,7 @@ def _hint(labels: int, items: int) -> Hint:
 class RankedByLabels:
     """`part`: the labels that count, None for none, or `refused`. `correction`, `sample_size`: None where
     unknown, or all is labelled. `labelled`: see `labelled_already`; none where all are and it does not count.
-    `favour`: of each candidate with enough labels; `same_family`: as the operation gives it.
+    `favour`: of each candidate with enough labels; `features`, `same_family`: as the operations give them.
     """
 
     part: LabelledPart | None
@@ -454,12 +455,40 @@ class RankedByLabels:
     sample_size: SampleSize | None
     labelled: frozenset[str] = frozenset()
     favour: Mapping[str, Favour] = field(default_factory=dict)
+    features: Mapping[str, Favour] = field(default_factory=dict)
     same_family: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def more_would_help(self) -> bool:
         """Whether human labels of a random sample are still missing: not all items have one."""
         return self.part is None or self.correction is not None
+
+
+def judged_apart(system: System, dataset: Dataset, criterion: str) -> RankedByLabels:
+    """How the judge differs from the labels that count, of items that it answers; nothing is corrected.
+    SetupError where the `dataset` does not name its candidates.
+    """
+    dataset = dataset.only(frozenset(system.rows))
+    judge = comparisons_of(dataset, system_said(_alone(system), dataset, criterion))
+    part, refused = None, None
+    try:
+        part = labelled_part(system, dataset, criterion)
+    except SetupError as error:
+        refused = error
+    labelled = frozenset(labelled_already(system, dataset, criterion, part))
+    if labelled >= frozenset(dataset.ids):
+        labelled = frozenset()
+    found = RankedByLabels(part, refused, None, None, labelled, same_family=same_family(system, judge.names))
+    annotators = comparisons_of(dataset, part.said) if part is not None else None
+    if annotators is None or not (known := annotators.known & judge.known).any():
+        return found
+    annotators, judge = annotators.at(known), judge.at(known)
+    features = feature_differences(dataset.only(frozenset(annotators.ids)))
+    return replace(
+        found,
+        favour=favour(annotators, judge),
+        features=favoured_features(annotators, judge, features),
+    )
 
 
 def by_labels(
@@ -472,26 +501,15 @@ def by_labels(
     """Labels of what the system answers count: of items that a run has not come to they say nothing.
     SetupError where the `dataset` does not name its candidates; Cancelled.
     """
+    found = judged_apart(system, dataset, criterion)
     dataset = dataset.only(frozenset(system.rows))
     judge = comparisons_of(dataset, judge_expects(system, dataset, criterion))
-    part, refused = None, None
-    try:
-        part = labelled_part(system, dataset, criterion)
-    except SetupError as error:
-        refused = error
-    labelled = frozenset(labelled_already(system, dataset, criterion, part))
-    if labelled >= frozenset(dataset.ids):
-        labelled = frozenset()
+    part = found.part
     annotators = comparisons_of(dataset, part.said) if part is not None else None
-    related = same_family(system, judge.names)
     # Or labels of items alone that are no comparisons.
     if part is None or annotators is None or not annotators.known.any():
-        many = sample_size(judge, None)
-        return RankedByLabels(None, refused, None, many, labelled, same_family=related)
-    said = system_said(_alone(system), dataset, criterion)
-    favoured = favour(annotators, comparisons_of(dataset, said))
+        return replace(found, part=None, sample_size=sample_size(judge, None))
     if annotators.known.all():
-        return RankedByLabels(part, refused, None, None, favour=favoured, same_family=related)
+        return found
     correction = yield from correct(annotators, judge, seed, cancel=cancel, missing=part.missing)
-    many = sample_size(judge, correction)
-    return RankedByLabels(part, refused, correction, many, labelled, favoured, related)
+    return replace(found, correction=correction, sample_size=sample_size(judge, correction))

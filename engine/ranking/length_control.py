@@ -3,10 +3,11 @@ what was won on the candidates and the difference of lengths, after Dubois and o
 AlpacaEval (2024). It has a score of each candidate, one effect of tanh(difference of characters / its
 spread), and, where all candidates meet one baseline, how hard that is to beat on each instruction, shrunk
 towards the mean. AlpacaEval fits an effect of length for each candidate, held near by two artificial
-candidates; one effect for all of them needs no such help.
+candidates; one effect for all of them needs no such help. Style is controlled in the same way: length, and
+how many more items of lists, headings and bold parts one response has.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from engine.core.numeric import FloatArray, IntArray
 from engine.core.tables import Estimate
 from engine.metrics.intervals import FEW, OverInstructions, share
 from engine.ranking.comparisons import PairComparisons
+from engine.ranking.features import LENGTH, standardised
 
 _RIDGE = 1e-8
 _SPREAD_OF_INSTRUCTIONS = 1.0
@@ -56,18 +58,57 @@ def length_control(comparisons: PairComparisons, cancel: CancelToken | None = No
     groups = len(np.unique(known.instructions))
     if groups < FEW or not differences.any():
         return None
-    model = _Model(known, np.tanh(differences / np.sqrt(np.mean(differences**2))))
-    cancel = cancel or CancelToken()
-    at = model.fitted(cancel)
-    half = float(stdtrit(groups - 1, 1 - _TAIL))
-    error, rates = model.measured(at, cancel)
-    effect = float(at.shared[-1])
+    (effect,), rates = _controlled(known, [standardised(differences)], cancel)
     places = np.flatnonzero(differences)
     won = np.where(differences > 0, known.scores, 1 - known.scores)[places]
     longer_won = share(won.tolist(), known.instructions[places].tolist())
-    rates = rates if abs(effect) < _LARGEST_EFFECT else {}
     beyond = _beyond_seen(known, differences) if rates else ()
-    return LengthControl(rates, effect, (effect - half * error, effect + half * error), longer_won, beyond)
+    return LengthControl(rates, effect.value, effect.ends or (0.0, 0.0), longer_won, beyond)
+
+
+@dataclass(frozen=True)
+class StyleControl:
+    """`rates`: what each candidate would win if both responses were alike in length and style, as above;
+    `effects`: by feature the log odds by which a response with much more of it wins, the others alike.
+    """
+
+    rates: Mapping[str, Estimate]
+    effects: Mapping[str, Estimate]
+
+
+def style_control(
+    comparisons: PairComparisons, style: Mapping[str, FloatArray], cancel: CancelToken | None = None
+) -> StyleControl | None:
+    """`style`: by feature how much more of it A has, of all comparisons; None where none but length differs
+    on FEW instructions. Cancelled.
+    """
+    known = comparisons.known
+    differences = {LENGTH: comparisons.lengths[:, 0] - comparisons.lengths[:, 1], **style}
+    differing = {
+        name: standardised(values[known])
+        for name, values in differences.items()
+        if len(np.unique(comparisons.instructions[known & (values != 0)])) >= FEW
+    }
+    if not differing.keys() - {LENGTH}:
+        return None
+    effects, rates = _controlled(comparisons.at(known), [*differing.values()], cancel)
+    return StyleControl(rates, dict(zip(differing, effects, strict=True)))
+
+
+def _controlled(
+    known: PairComparisons, controls: Sequence[FloatArray], cancel: CancelToken | None
+) -> tuple[list[Estimate], dict[str, Estimate]]:
+    """The effect of each control; the rates where all are 0, none where one is confounded with candidates."""
+    model, cancel = _Model(known, controls), cancel or CancelToken()
+    at = model.fitted(cancel)
+    half = float(stdtrit(len(np.unique(known.instructions)) - 1, 1 - _TAIL))
+    errors, rates = model.measured(at, cancel)
+    values = at.shared[-len(controls) :].tolist()
+    effects = [
+        Estimate(value, (value - half * error, value + half * error))
+        for value, error in zip(values, errors, strict=True)
+    ]
+    return effects, rates if max(map(abs, values)) < _LARGEST_EFFECT else {}
 
 
 def _beyond_seen(known: PairComparisons, differences: FloatArray) -> tuple[str, ...]:
@@ -86,7 +127,7 @@ def _beyond_seen(known: PairComparisons, differences: FloatArray) -> tuple[str, 
 
 @dataclass(frozen=True, eq=False)
 class _Parameters:
-    """`shared`: of the candidates and of length, the last axis; `own`: of each instruction."""
+    """`shared`: of the candidates, then of the controls; `own`: of each instruction."""
 
     shared: FloatArray
     own: FloatArray
@@ -95,8 +136,8 @@ class _Parameters:
 class _Model:
     """Log odds that A wins: shared columns, and one number for each instruction where there is a baseline."""
 
-    def __init__(self, known: PairComparisons, lengths: FloatArray) -> None:
-        self._known, self._lengths = known, lengths
+    def __init__(self, known: PairComparisons, controls: Sequence[FloatArray]) -> None:
+        self._known, self._controls = known, controls
         _, groups = np.unique(known.instructions, return_inverse=True)
         self._groups: IntArray = groups
         self._count = int(groups.max()) + 1
@@ -109,22 +150,27 @@ class _Model:
                 self._sides = np.where(known.second == place, 1.0, -1.0)
                 break
 
-    def _columns(self, weights: FloatArray, lengths: FloatArray | None = None) -> sparse.csr_array:
-        """The shared columns, each row times its weight: of A 1, of B -1, of length, (items, shared)."""
-        rows = len(self._known)
-        values = np.stack([np.ones(rows), -np.ones(rows), self._lengths if lengths is None else lengths], 1)
-        places = np.stack([self._known.first, self._known.second, np.full(rows, len(self._known.names))], 1)
-        parts = (values * weights[:, None]).ravel(), places.ravel(), np.arange(0, 3 * rows + 1, 3)
-        return sparse.csr_array(parts, shape=(rows, len(self._known.names) + 1))
+    def _columns(self, weights: FloatArray, *, controlled: bool = True) -> sparse.csr_array:
+        """The shared columns, each row times its weight: of A 1, of B -1, of controls, (items, shared)."""
+        rows, size = len(self._known), len(self._known.names)
+        controls = [each if controlled else np.zeros(rows) for each in self._controls]
+        width = 2 + len(controls)
+        values = np.stack([np.ones(rows), -np.ones(rows), *controls], 1)
+        own = [np.full(rows, size + place) for place in range(len(controls))]
+        places = np.stack([self._known.first, self._known.second, *own], 1)
+        parts = (values * weights[:, None]).ravel(), places.ravel(), np.arange(0, width * rows + 1, width)
+        return sparse.csr_array(parts, shape=(rows, size + len(controls)))
 
     def _of_shared(self, rows: FloatArray) -> FloatArray:
         """The sum of the shared columns, each row times its number: shape (shared,)."""
         known, size = self._known, len(self._known.names)
         sides = np.bincount(known.first, rows, size) - np.bincount(known.second, rows, size)
-        return np.append(sides, rows @ self._lengths)
+        return np.append(sides, [rows @ each for each in self._controls])
 
     def _odds(self, at: _Parameters) -> FloatArray:
-        shared = at.shared[self._known.first] - at.shared[self._known.second] + self._lengths * at.shared[-1]
+        shared = at.shared[self._known.first] - at.shared[self._known.second]
+        for each, effect in zip(self._controls, at.shared[-len(self._controls) :], strict=True):
+            shared = shared + each * effect
         return np.asarray(shared + self._sides * at.own[self._groups])
 
     def _sums(self, rows: FloatArray) -> FloatArray:
@@ -138,7 +184,7 @@ class _Model:
 
     def fitted(self, cancel: CancelToken) -> _Parameters:
         """The largest penalised likelihood, by Newton's method."""
-        at = _Parameters(np.zeros(len(self._known.names) + 1), np.zeros(self._count))
+        at = _Parameters(np.zeros(len(self._known.names) + len(self._controls)), np.zeros(self._count))
         for _ in range(_MOST_STEPS):
             cancel.raise_if_requested()
             miss = self._known.scores - expit(self._odds(at))
@@ -162,19 +208,20 @@ class _Model:
         weights = chance * (1 - chance)
         known, size = self._known, len(self._known.names)
         met = np.bincount(known.first * size + known.second, weights, size**2).reshape(size, size)
-        bend = _RIDGE * len(weights) * np.eye(size + 1)
-        bend[:-1, :-1] += np.diag((met + met.T).sum(axis=0)) - met - met.T
-        bend[-1] += self._of_shared(weights * self._lengths)
-        bend[:-1, -1] = bend[-1, :-1]
+        bend = _RIDGE * len(weights) * np.eye(size + len(self._controls))
+        bend[:size, :size] += np.diag((met + met.T).sum(axis=0)) - met - met.T
+        for row, each in enumerate(self._controls, size):
+            bend[row] += self._of_shared(weights * each)
+        bend[:size, size:] = bend[size:, :size].T
         own = self._sums(weights * self._sides**2) + 1 / _SPREAD_OF_INSTRUCTIONS**2
         if not self._sides.any():
             return bend, sparse.csr_array((self._count, len(bend))), own
         mixed = self._sums_of_columns(weights * self._sides)
         return bend - (mixed.T @ (mixed / own[:, None])).toarray(), mixed, own
 
-    def measured(self, at: _Parameters, cancel: CancelToken) -> tuple[float, dict[str, Estimate]]:
-        """The standard error of the effect of length; by name what each candidate of these comparisons would
-        win at equal length in its own.
+    def measured(self, at: _Parameters, cancel: CancelToken) -> tuple[FloatArray, dict[str, Estimate]]:
+        """The standard errors of the effects of the controls; by name what each candidate of these
+        comparisons would win in its own where all controls are 0.
         """
         bend, mixed, own = self._bends(at)
         known, count = self._known, self._count
@@ -182,8 +229,10 @@ class _Model:
         # is 0 at the largest likelihood: the shared ones alone move anything.
         slopes = self._sums_of_columns(known.scores - expit(self._odds(at)))
         inverse = np.linalg.inv(bend) * np.sqrt(count / (count - 1))
-        even = self._odds(replace(at, shared=np.append(at.shared[:-1], 0.0)))
-        columns = self._columns(np.ones(len(known)), np.zeros(len(known)))
+        effects = slice(len(known.names), None)
+        without = np.append(at.shared[: len(known.names)], np.zeros(len(self._controls)))
+        even = self._odds(replace(at, shared=without))
+        columns = self._columns(np.ones(len(known)), controlled=False)
         rates: dict[str, Estimate] = {}
         for candidate, name in enumerate(known.names):
             cancel.raise_if_requested()
@@ -203,4 +252,4 @@ class _Model:
             values = 1 / float(np.sum(weights**2))
             found = OverInstructions(rate, weights, pulls, values, count, self._numbers)
             rates[name] = Estimate(rate, found.score_interval())
-        return float(np.sqrt(np.sum((slopes @ inverse[-1]) ** 2))), rates
+        return np.sqrt(np.sum((slopes @ inverse[:, effects]) ** 2, axis=0)), rates

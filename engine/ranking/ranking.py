@@ -14,13 +14,15 @@ from engine.core.formatting import counted, listed, percent, short_name
 from engine.core.items import HUMAN_LABELS, Preference, Tie
 from engine.core.numeric import BoolArray, FloatArray, IntArray
 from engine.core.tables import Estimate
+from engine.data.dataset import Dataset
 from engine.metrics.intervals import FEW, OverInstructions
 from engine.ranking.bradley_terry import BradleyTerryScores, bradley_terry
 from engine.ranking.comparisons import PairComparisons, check_candidates, left_out_in_words
 from engine.ranking.correction import Corrected
 from engine.ranking.favour import Favour
+from engine.ranking.features import style_differences
 from engine.ranking.labelled_part import RankedByLabels
-from engine.ranking.length_control import LengthControl, length_control
+from engine.ranking.length_control import LengthControl, StyleControl, length_control, style_control
 from engine.settings.sampling import DEFAULT_SEED
 
 
@@ -159,8 +161,8 @@ _NEARLY_ALL_TIES = 0.95
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """`comparisons`: what it rests on. `bradley_terry`: None where comparisons do not hold all candidates
-    together, or there are fewer than FEW instructions. `lengths`: None where lengths say nothing. `places`:
-    how often the response that stood as A won.
+    together, or there are fewer than FEW instructions. `lengths`, `style`: None where these say nothing.
+    `places`: how often the response that stood as A won.
     """
 
     comparisons: PairComparisons
@@ -168,6 +170,7 @@ class Ranking:
     bradley_terry: BradleyTerryScores | None
     lengths: LengthControl | None
     places: Estimate
+    style: StyleControl | None = None
 
     @cached_property
     def ids_of(self) -> list[frozenset[str]]:
@@ -277,9 +280,11 @@ def rank(
     cancel: CancelToken | None = None,
     *,
     many_candidates: bool = False,
+    dataset: Dataset | None = None,
 ) -> Generator[MeasureProgress | Preparing, None, Ranking]:
-    """`seed`: of the bootstrap; tells its draws, and what comes before. SetupError where no item has a label,
-    and, unless `many_candidates` are meant, what `check_candidates` raises; Cancelled.
+    """`seed`: of the bootstrap; tells its draws, and what comes before. `dataset`: whose texts have a style,
+    which is controlled with it alone. SetupError where no item has a label, and, unless `many_candidates` are
+    meant, what `check_candidates` raises; Cancelled.
     """
     known = comparisons.labelled
     if not len(known):
@@ -295,7 +300,11 @@ def rank(
     # Half a tie: one half where places decide nothing.
     scored = np.flatnonzero(comparisons.known)
     place = _estimate(comparisons, scored, comparisons.scores[scored])[0]
-    return Ranking(comparisons, rates, found, length_control(comparisons, cancel), place)
+    lengths, style = length_control(comparisons, cancel), None
+    if dataset is not None and lengths is not None:
+        of_style = style_differences(dataset.only(frozenset(comparisons.ids)))
+        style = style_control(comparisons, of_style, cancel)
+    return Ranking(comparisons, rates, found, lengths, place, style)
 
 
 def ranking_json(
@@ -315,8 +324,9 @@ def ranking_json(
                 "strength": float(found.fit.bradley_terry[0][found.names.index(name)]),
                 "ranks": list(found.ranks[name]),
             }
-        if lengths is not None and name in lengths.rates:
-            one |= _percent("win_rate_at_equal_length", lengths.rates[name])
+        for alike, control in (("length", lengths), ("style", ranking.style)):
+            if control is not None and name in control.rates:
+                one |= _percent(f"win_rate_at_equal_{alike}", control.rates[name])
         if correction is not None and name in correction.candidates:
             one["corrected"] = corrected_json(correction.candidates[name])
             if correction.bradley_terry is not None:
@@ -334,12 +344,22 @@ def ranking_json(
     made: dict[str, Any] = {"candidates": candidates, "pairs": pairs, "caveats": caveats}
     if found is not None:
         made |= {"groups": found.groups, "tie_parameter": float(found.fit.tie[0])}
-    if lengths is not None:
-        effect = {"effect": lengths.effect, "interval": list(lengths.effect_ends)}
-        made["length"] = {**effect, **_percent("longer_won", lengths.longer_won)}
+    made |= _controls_json(ranking)
     if corrected is not None:
         made["by_labels"] = _by_labels_json(corrected)
     return {**made, **_percent("first_won", ranking.places)}
+
+
+def _controls_json(ranking: Ranking) -> dict[str, Any]:
+    """In log odds what length does, and what style."""
+    made: dict[str, Any] = {}
+    if (lengths := ranking.lengths) is not None:
+        effect = {"effect": lengths.effect, "interval": list(lengths.effect_ends)}
+        made["length"] = {**effect, **_percent("longer_won", lengths.longer_won)}
+    if ranking.style is not None:
+        effects = ranking.style.effects.items()
+        made["style"] = {name: {"effect": one.value, "interval": one.ends} for name, one in effects}
+    return made
 
 
 def corrected_json(one: Corrected, name: str = "win_rate") -> dict[str, Any]:
@@ -366,13 +386,24 @@ def _favour_json(one: Favour) -> dict[str, Any]:
         "p_holm": one.p_holm,
         "items": one.items,
         "instructions": one.instructions,
+        **({"candidates": list(one.members)} if one.members else {}),
     }
+
+
+def favour_json(found: RankedByLabels) -> dict[str, Any]:
+    """Whom and what a judge favours, where nothing is ranked; only what is known."""
+    known = {"favour": found.favour, "features": found.features}
+    return {key: {name: _favour_json(one) for name, one in of.items()} for key, of in known.items() if of}
 
 
 def _by_labels_json(found: RankedByLabels) -> dict[str, Any]:
     made: dict[str, Any] = {"labels": found.part.whose if found.part else None}
     if found.same_family:
         made["same_family"] = {family: list(names) for family, names in found.same_family.items()}
+    families = {name: _favour_json(one) for name, one in found.favour.items() if one.members}
+    made |= {"favour_of_families": families} if families else {}
+    if found.features:
+        made["features"] = {name: _favour_json(one) for name, one in found.features.items()}
     if found.part is not None:
         made["sentences"] = list(found.part.remarks if found.correction else found.part.sentences)
     if found.refused is not None:

@@ -86,7 +86,7 @@ _PAIRS = (
     CRITERION,
     Column("items", "both labelled", Kind.COUNT, "The number of labels on items that both labelled."),
     _EQUAL,
-    KAPPA,
+    replace(KAPPA, kind=Kind.MEASURE),
 )
 
 
@@ -223,7 +223,10 @@ def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
 
 def annotator_pairs_table(agreement: AnnotatorAgreement) -> Table:
     rows: list[Row] = [
-        [_short(pair.one), _short(pair.other), _named(pair.criterion), *cells(pair, _PAIRS[3:])]
+        [
+            *(_short(pair.one), _short(pair.other), _named(pair.criterion)),
+            *(*cells(pair, _PAIRS[3:-1]), pair.kappa.estimate),
+        ]
         for pair in agreement.pairs
     ]
     behind = [

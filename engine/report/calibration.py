@@ -30,6 +30,10 @@ _ALIKE = (
 )
 _FREE = " A and B are not treated alike: the position of a response may count."
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."
+_ELSEWHERE = (
+    "For other candidates or slices it need not hold: whether it does, the calibrated judge − labels shows on"
+    " labelled items of theirs (evaluate, Results, Ranking)."
+)
 _CALIBRATED = "The measure in the previous column, with the calibration; cross-validated."
 _QUALITY = (
     columns.CRITERION,
@@ -127,7 +131,7 @@ def in_short_section(made: CalibratedRun) -> Section:
     else:
         said = "Use it: it gives more correct labels" if ends[0] > 0 else "Do not use it: it gives fewer"
         said += f" on other items of this kind ({shares})."
-    return Section("in_short", "In short", [Sentences([said])])
+    return Section("in_short", "In short", [Sentences([said, _ELSEWHERE])])
 
 
 def calibration_warnings(made: CalibratedRun) -> Iterator[str]:

@@ -83,7 +83,7 @@ _BOTH = (
     Column("systems", "systems", Kind.TEXT, "The two systems that are compared."),
     CRITERION,
     Column("same", "same label", Kind.SHARE, "The share of items with the same label from both systems."),
-    replace(KAPPA, digits=3),
+    replace(KAPPA, kind=Kind.MEASURE, digits=3),
     Column("only_one_right", "only one right", Kind.PAIR).means(
         "Items on which only the first system, or only the second, gives the human label."
     ),
@@ -243,7 +243,7 @@ def agreement_table(comparison: Comparison) -> Table:
             f"{pair.one} / {pair.other}",
             words(pair.criterion) if pair.criterion else "all criteria",
             pair.same,
-            pair.kappa,
+            None if pair.kappa is None else Estimate(pair.kappa, pair.kappa_interval),
             (pair.only_one, pair.only_other),
             Estimate(pair.difference, pair.interval),
             pair.p_value,

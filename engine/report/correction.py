@@ -48,10 +48,22 @@ _FAVOUR = (
         f" labelled: above 0, the judge favours the candidate. {INTERVAL}"
     ),
     Column("p_holm", "p, Holm", Kind.NUMBER, digits=4, least=0.0001).means(
-        "p that the difference is 0, corrected by Holm's method for all candidates: significant below .05."
+        "p that the difference is 0, corrected by Holm's method for all rows: significant below .05."
     ),
     Column("items", "items", Kind.COUNT, "The number of its items that both labelled."),
     Column("instructions", "instructions", Kind.COUNT, "The number of instructions of these items."),
+)
+_FEATURE = Column("feature", "much more of", Kind.NAME).means(
+    "A has much more of it than B: more characters, items of lists, headings, bold parts, code, or English"
+    " words of the first person, of hedging, of refusals. Position A: the response stood as A."
+)
+_BY_FEATURE = (
+    Column("favour", "judge − labels", Kind.ESTIMATE).means(
+        "By how much this moves A's win rate by the judge away from that by human labels, in percentage"
+        f" points, all other features alike: above 0, the judge favours it. {INTERVAL}"
+    ),
+    _FAVOUR[1],
+    replace(_FAVOUR[2], title="differ", meaning="The number of labelled items where A and B differ in it."),
 )
 _OTHERS = (
     "A calibration fitted on labels of some candidates need not hold for others: the judge's errors depend on"
@@ -89,6 +101,12 @@ _LOOKING = (
 )
 
 
+def favour_sections(found: RankedByLabels | None) -> list[Section]:
+    """Whom and what the judge favours, as far as labels show it."""
+    sections = [_favour(found)] if found is not None and (found.favour or found.same_family) else []
+    return [*sections, *([_features(found)] if found is not None and found.features else ())]
+
+
 def corrected_in_short(found: RankedByLabels, word: HintText = str) -> Sentences | None:
     """Who is best by human labels and the judge together, or why labels correct nothing; `word`: words a
     hint. None without labels, or where all have one.
@@ -117,8 +135,7 @@ def correction_sections(found: RankedByLabels) -> list[Section]:
     elif found.part is not None:
         everything = "All items have a human label, so there is nothing to correct. Rank by these labels."
         sections.append(Section("corrected", "Corrected by human labels", [Sentences([everything])]))
-    if found.favour or found.same_family:
-        sections.append(_favour(found))
+    sections += favour_sections(found)
     if found.sample_size is not None:
         sections.append(_how_many(found.sample_size))
     return sections
@@ -158,14 +175,35 @@ def _whom(found: RankedByLabels) -> Iterator[str]:
         shown = [f"{short_name(name)} (by {points(abs(by))})" for name, by in told.items() if sign * by > 0]
         if shown:
             yield f"This judge {does} {listed(shown, shown=str)}."
-    corrected = found.correction is not None and told.keys() <= found.correction.candidates.keys()
+    named = {each for name in told for each in found.favour[name].members or (name,)}
+    corrected = found.correction is not None and named <= found.correction.candidates.keys()
     yield f"Rank by {'the corrected win rates' if corrected else 'human labels'} instead. {_OTHERS}"
 
 
 def favour_table(favour: Mapping[str, Favour]) -> Table:
-    """A row for each candidate, the most favoured first."""
+    """A row for each candidate, the most favoured first, then for each family of several."""
     rows: list[Row] = [[name, one.difference, *cells(one, _FAVOUR[1:])] for name, one in favour.items()]
     return Table([CANDIDATE, *_FAVOUR], rows)
+
+
+def _features(found: RankedByLabels) -> Section:
+    told = {name: one.difference.value for name, one in found.features.items() if one.is_significant}
+    more = [f"{name} ({100 * by:+.1f} points)" for name, by in told.items()]
+    said = "No feature significantly moves this judge away from the human labels."
+    if more:
+        said = f"What significantly moves this judge away from the human labels: {listed(more, shown=str)}."
+    return Section(
+        "features",
+        "What moves the judge away from people",
+        [Sentences([said]), feature_table(found.features)],
+        "Random errors of a judge look like too little of what people like.",
+        spelt_out=True,
+    )
+
+
+def feature_table(features: Mapping[str, Favour]) -> Table:
+    rows: list[Row] = [[name, one.difference, *cells(one, _BY_FEATURE[1:])] for name, one in features.items()]
+    return Table([_FEATURE, *_BY_FEATURE], rows)
 
 
 def _corrected(found: RankedByLabels, correction: Correction) -> Section:

@@ -250,7 +250,10 @@ _NUMBERS = (
 
 
 def evaluation_methods(
-    evaluation: Evaluation, encoder: str | None = None, judge_model: str | None = None
+    evaluation: Evaluation,
+    encoder: str | None = None,
+    judge_model: str | None = None,
+    more: Iterable[methods.Statement] = (),
 ) -> Sequence[methods.Statement]:
     """What is to be said of it; `encoder`, `judge_model`: of BERTScore and agreement, where measured."""
     said = [
@@ -263,7 +266,7 @@ def evaluation_methods(
     ]
     if evaluation.explanations:
         said.append(_explanation_methods(evaluation, encoder, judge_model))
-    return [*said, methods.COMPUTED]
+    return [*said, *more, methods.COMPUTED]
 
 
 def _data(evaluation: Evaluation) -> Iterator[methods.Statement]:

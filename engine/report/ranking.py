@@ -50,6 +50,10 @@ _EQUAL_LENGTH = Column("equal_length", "length-controlled (%)", Kind.ESTIMATE).m
     " regression. It depends on the other candidates: with one against a baseline it rests on that one's"
     f" lengths alone, with many on those of all. Compare only rates of one table. {INTERVAL}"
 )
+_EQUAL_STYLE = Column("equal_style", "style-controlled (%)", Kind.ESTIMATE).means(
+    "The win rate if both responses of each comparison also had as many items of lists, headings and bold"
+    f" parts, in percent. Compare only rates of one table. {INTERVAL}"
+)
 _BY_LENGTH = Column("by_length", "length effect", Kind.NUMBER, digits=1).means(
     "The win rate minus the length-controlled one, in percentage points: what is due to length."
 )
@@ -157,6 +161,7 @@ def _candidates(ranking: Ranking) -> Section:
 
 def candidate_table(ranking: Ranking) -> Table:
     found, lengths = ranking.bradley_terry, ranking.lengths
+    style = ranking.style.rates if ranking.style is not None else {}
     rates = ranking.rates.candidates
     ties = {name: (rate.good_ties, rate.bad_ties, rate.other_ties) for name, rate in rates.items()}
     good, bad, other = (any(shares[place] for shares in ties.values()) for place in range(len(_TIES)))
@@ -167,6 +172,7 @@ def candidate_table(ranking: Ranking) -> Table:
         *((RANK, _GROUP, STRENGTH) if found else ()),
         _WIN_RATE,
         *((_EQUAL_LENGTH, _BY_LENGTH) if lengths and lengths.rates else ()),
+        *((_EQUAL_STYLE,) if style else ()),
         *(_TIES[place] for place in met),
         _COMPARISONS,
         _INSTRUCTIONS,
@@ -185,6 +191,7 @@ def candidate_table(ranking: Ranking) -> Table:
         if lengths and lengths.rates:
             even = lengths.rates.get(name)
             row += [even, None if even is None else 100 * (rate.rate.value - even.value)]
+        row += [style.get(name)] if style else []
         row += [*(ties[name][place] for place in met), rate.comparisons, rate.instructions]
         rows.append(row)
     behind = [items_behind(ranking, name) for name in ranking.order]
@@ -250,6 +257,8 @@ def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
         ["95 % interval of these log odds", Fact(Kind.INTERVAL, lengths.effect_ends)],
         ["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)],
     ]
+    for name, effect in ranking.style.effects.items() if ranking.style is not None else ():
+        rows.append([f"log odds of much more: {name}, at equal style", Fact(Kind.MEASURE, effect)])
     low, high = lengths.effect_ends
     verdict = "The longer response wins more often than it would without its length."
     if not lengths.rates:

@@ -23,7 +23,7 @@ from engine.ranking import comparisons as compared
 from engine.ranking.bradley_terry import DRAWS, PairTold, TwoRankings, rank_in_words, side_by_side
 from engine.ranking.comparisons import PairComparisons
 from engine.ranking.correction import Correction
-from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels
+from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels, judged_apart
 from engine.ranking.ranking import Ranking, rank
 from engine.ranking.stopping import UntilSignificant, told_of, until_significant
 from engine.ranking.weighted_scoring import WeightedScoring
@@ -239,7 +239,7 @@ def reported_ranking(matched: Matched) -> ReportedRanking | None:
     try:
         dataset = _naming_candidates(matched)
         ranked = RankedBy.by_system(system, dataset, criterion)
-        ranking = followed(rank(ranked.comparisons))
+        ranking = followed(rank(ranked.comparisons, dataset=dataset))
         corrected = followed(by_labels(system, dataset, criterion))
     except SetupError:
         return None
@@ -255,6 +255,16 @@ def reported_ranking(matched: Matched) -> ReportedRanking | None:
         sections.append(replace(section, key=f"ranking_{section.key}", title=title, note=note))
     sections += _beside_annotators(matched, ranked, criterion)
     return ReportedRanking(ranking, ranked.title, sections)
+
+
+def apart_of(matched: Matched) -> RankedByLabels | None:
+    """How the judge differs from the labels, on the criterion by which candidates are ranked; None where no
+    dataset names them.
+    """
+    with suppress(SetupError):
+        criterion = default_criterion(matched.system.criteria)
+        return judged_apart(matched.system, _naming_candidates(matched), criterion)
+    return None
 
 
 def _beside_annotators(matched: Matched, ranked: RankedBy, criterion: str) -> Iterator[Section]:
@@ -320,6 +330,7 @@ def ranking_methods(
 ) -> Sequence[methods.Statement]:
     """What is to be said of a ranking; `seed`: of the draws; `corrected`: what human labels make of it."""
     said = [*_data(ranked, ranking), *_labels(ranked), *_numbers(ranking, seed)]
+    said += favour_methods(corrected)
     if corrected is not None and corrected.part is not None and corrected.correction is not None:
         said += _correction(ranked, corrected.part, corrected.correction, seed)
     return [*said, methods.COMPUTED]
@@ -392,6 +403,26 @@ def _numbers(ranking: Ranking, seed: int) -> Iterator[methods.Statement]:
             f"Tiebreak {VERSION}, engine/ranking/length_control.py",
             (methods.DUBOIS,),
         )
+    if ranking.style is not None and ranking.style.rates:
+        yield methods.Statement(
+            "Style-controlled ones add differences in the numbers of list items, headings and bold parts.",
+            f"Tiebreak {VERSION}, engine/ranking/length_control.py",
+        )
+
+
+_FAVOUR = methods.Statement(
+    "Whom the judge favours is its win rate minus that by human labels on the items that both labelled, by"
+    " candidate and by family of several; what moves it, the coefficients of a regression of A's win by the"
+    " judge minus that by human labels on the differences of features. 95 % intervals are clustered by"
+    f" instruction, p-values corrected by Holm's method ({methods.HOLM.short}), for candidates and families"
+    " together and for features together.",
+    f"Tiebreak {VERSION}, docs/measures.md, Favour to a candidate",
+    (methods.HOLM,),
+)
+
+
+def favour_methods(found: RankedByLabels | None) -> list[methods.Statement]:
+    return [_FAVOUR] if found is not None and found.favour else []
 
 
 def _correction(

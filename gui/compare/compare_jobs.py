@@ -354,7 +354,7 @@ def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidat
     health = by.system.health if by.system is not None else None
     doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
     control.cancel.raise_if_requested()
-    work = rank(by.comparisons, cancel=control.cancel, many_candidates=request.many)
+    work = rank(by.comparisons, cancel=control.cancel, many_candidates=request.many, dataset=by.dataset)
     ranking = followed(work, control.report)
     corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
     until, word = by.until, IN_THE_WINDOW.of

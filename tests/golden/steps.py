@@ -267,7 +267,7 @@ FRAMES = {
     "health": "vars(tiebreak.Run(4).health)",
     "evaluate": "tiebreak.Run(1).evaluate('gold.tsv')",
     "rank": "{name: getattr(tiebreak.Run(1).rank(), name)"
-    " for name in ('candidates', 'pairs', 'corrected', 'favour')}",
+    " for name in ('candidates', 'pairs', 'corrected', 'favour', 'features')}",
     "compare": "tiebreak.Run(1).compare(tiebreak.Run(3))",
     "drift": "tiebreak.Run(1).drift(tiebreak.Run(3))",
     "audit": "tiebreak.Run(6).audit()",

@@ -27,7 +27,8 @@ from engine.analysis.audit import (
     over_criteria,
 )
 from engine.analysis.audit_run import LEAST_KNOWN, Audit, audit_of, length_line, tie_line
-from engine.core.items import PREFERENCES, Method, Order, Preference
+from engine.core.column_map import CANDIDATES
+from engine.core.items import PREFERENCES, HumanLabel, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, JudgedItem, Judgment, JudgmentKey, RawPrediction
 from engine.core.methods import METHODS, raw_prediction_of
 from engine.core.numeric import FloatArray, log_softmax
@@ -37,7 +38,7 @@ from engine.data.dataset import Dataset
 from engine.report.audit import audit_section
 from engine.results.run_results import RunResults
 from engine.settings.identity import StoredRun
-from tests.judged import GOOD, IDENTITY, A, B, Probabilities, dataset, with_texts
+from tests.judged import GOOD, IDENTITY, A, B, Probabilities, dataset, text_table, with_texts
 
 # Audits of judges with known faults: each is found in its line, and a fair judge passes. Few draws of
 # each; how often it is so in many is counted by `python -m bench.coverage`.
@@ -230,6 +231,30 @@ def test_length_is_what_doubling_adds_beside_the_label() -> None:
     line = length_line(replace(received, mean=mean))
     assert value_of(line) == pytest.approx(0.1)
     assert "At the same human label, a response twice as long is preferred by 10.0 points" in line.sentence
+
+
+def test_the_candidate_that_is_favoured_most_is_named_where_candidates_are() -> None:
+    random = np.random.default_rng(0)
+    drawn = World().drawn(random)
+    received = drawn.received(Planted(), random)
+    assert "favour" not in by_name(audit_of(received, drawn.dataset, "x"))
+    writers = [("xy", "yz", "zx")[place % 3] for place in range(len(drawn.dataset))]
+    sides = {name: [both[side] for both in writers] for side, name in enumerate(CANDIDATES)}
+    named = replace(drawn.dataset, others=text_table(sides))
+    of_item = dict(zip(drawn.dataset.ids, writers, strict=True))
+    alike, harder = dict[JudgmentKey, HumanLabel](), dict[JudgmentKey, HumanLabel]()
+    for key in received.human:
+        row, place = received.criteria.index(key.criterion), received.place_of[key.item_id]
+        alike[key] = harder[key] = PREFERENCES[received.labels[row, place]]
+        if "z" in of_item[key.item_id]:  # annotators always prefer z
+            harder[key] = (A, B)[of_item[key.item_id].index("z")]
+    fair, unfair = (
+        by_name(audit_of(replace(received, human=human), named, "x"))["favour"] for human in (alike, harder)
+    )
+    assert value_of(fair) == 0
+    assert value_of(unfair) < -0.2
+    assert unfair.sentence.startswith("z wins ")
+    assert unfair.verdict is AuditVerdict.FAULT
 
 
 def test_where_the_label_follows_the_length_exactly_neither_is_told_from_the_other() -> None:

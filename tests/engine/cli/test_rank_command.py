@@ -140,6 +140,18 @@ def test_a_ranking_is_corrected_by_the_labels_of_a_part(judged: tuple[Path, Path
     assert low < found["candidates"][0]["favour"]["points"] < high
     assert 0 < found["by_labels"]["shares"]["A"]["share"] < 100
     assert "Candidates that the judge favours" in told
+    assert "What moves the judge away from people" in told
+    assert {"points", "points_interval", "p_holm"} <= found["by_labels"]["features"]["position A"].keys()
+    scores, methods = tmp_path / "scores.json", tmp_path / "methods.txt"
+    scored = ("--gold", gold, "--partial", "--json", scores, "--methods-text", methods)
+    evaluated = printed("evaluate", submission, *scored)
+    for title in ("Candidates that the judge favours", "What moves the judge away from people"):
+        assert title in evaluated
+    details = json.loads(scores.read_text("utf-8"))["details"]
+    assert {name: one["points"] for name, one in details["favour"].items()} == {
+        one["name"]: one["favour"]["points"] for one in found["candidates"]
+    }
+    assert "Whom the judge favours is its win rate minus" in methods.read_text("utf-8")
 
 
 def test_the_page_on_commands_names_keys_of_the_json(tmp_path: Path) -> None:

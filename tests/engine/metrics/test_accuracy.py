@@ -24,7 +24,7 @@ from engine.metrics.accuracy import (
     most_frequent_label,
     run_accuracy,
 )
-from engine.metrics.beyond_chance import kappa
+from engine.metrics.beyond_chance import MetLabels, kappa_of
 from engine.metrics.evaluation import evaluate, evaluate_labels
 from engine.metrics.matching import match
 from engine.report.accuracy import accuracy_table
@@ -124,7 +124,7 @@ def test_confusion_has_a_row_for_each_human_label_and_a_column_for_unscored() ->
     ],
 )
 def test_kappa_is_agreement_beyond_chance(one: Labels, other: Labels, expected: float | None) -> None:
-    found = kappa(one, other)
+    found = MetLabels.of(one, other, [0] * len(one)).value(kappa_of)
     assert found == (expected if expected is None else pytest.approx(expected))
 
 
@@ -226,9 +226,9 @@ def test_trivial_judges_are_right_of_a_tie_as_any_judge_is() -> None:
 
 def test_kappa_with_ties_is_the_weighted_one() -> None:
     # By chance ties (3 of 4) meet A (2 of 4), and A (1 of 4) meets ties (2 of 4).
-    found = kappa([GOOD, BAD, A, GOOD], [TIE, TIE, A, A])
+    found = MetLabels.of([GOOD, BAD, A, GOOD], [TIE, TIE, A, A], [0] * 4).value(kappa_of)
     assert found == pytest.approx(1 - (1 / 4) / (3 / 4 * 2 / 4 + 1 / 4 * 2 / 4))
-    assert kappa([GOOD, BAD], [TIE, TIE]) is None
+    assert MetLabels.of([GOOD, BAD], [TIE, TIE], [0, 0]).value(kappa_of) is None
 
 
 def test_macro_f1_takes_all_ties_as_one_where_people_said_no_more() -> None:

@@ -102,7 +102,7 @@ def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
     # Expected by chance: (2 A x 1 A + 1 good x 1 good) / 9 = 3 / 9.
     assert (together.items, together.equal.value, together.between_annotators) == (3, 2 / 3, True)
     assert together.differing == {"2"}
-    assert together.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
+    assert together.kappa.value == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     assert pair(results, "Ada", JUDGE, "safety").equal.value == 1
     assert pair(results, "Ada", JUDGE, None).items == 4
     assert pair(results, "Ben", HUMAN, "safety").equal.value == 0.5
@@ -194,7 +194,8 @@ def test_annotators_of_a_dataset_are_held_against_each_other() -> None:
     [pair] = [pair for pair in found.pairs if pair.criterion == "safety"]
     # A tie and both good agree; by chance 2 x 1 A, 1 x 1 tie with both good, of 9.
     assert (pair.one, pair.other, pair.items, pair.equal.value) == ("ann", "Ben", 3, 2 / 3)
-    assert pair.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
+    assert pair.kappa.value == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
+    assert pair.kappa.interval is not None
     share = "66.7 % (95 %: 9.4 to 99.2) of the items that both labelled"
     alpha = f"(Krippendorff's alpha {found.among['safety'].alpha.value:.2f})"
     assert among_in_words(found) == [f"Safety: of 2 annotators, two give the same label to {share} {alpha}."]

@@ -2,17 +2,19 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.core.events import followed
 from engine.core.tables import Sentences
 from engine.models.families import families_named, families_of_file
-from engine.ranking.favour import favour
+from engine.ranking.favour import favour, favoured_features
+from engine.ranking.features import feature_differences
 from engine.ranking.labelled_part import RankedByLabels, by_labels
 from engine.report.correction import correction_sections
 from tests.engine.ranking.test_labelled_part import GOLD, ITEMS, with_candidates
 from tests.engine.ranking.worlds import A, B, comparisons, pandalm_said
-from tests.judged import SURE_A, stored_run, system
+from tests.judged import SURE_A, dataset, stored_run, system
 from tests.model_files import PublishedFile, named
 
 
@@ -37,6 +39,56 @@ def test_only_what_both_said_counts_and_nine_instructions_are_too_few() -> None:
     found = favour(annotators, judge)
     assert [*found] == ["y", "x"]
     assert [(one.items, one.difference.value) for one in found.values()] == [(10, 1.0), (19, -1.0)]
+
+
+def test_a_family_of_several_is_measured_against_all_others() -> None:
+    met = [("qwen-a", "x"), ("qwen-b", "x"), ("qwen-a", "qwen-b"), ("x", "y")] * 12
+    annotators = comparisons([(*pair, A if place % 2 else B) for place, pair in enumerate(met)])
+    judge = comparisons([(*pair, A) for pair in met])
+    found = favour(annotators, judge)
+    assert [*found][-1] == "qwen (family)"
+    family = found["qwen (family)"]
+    assert (family.members, family.items, family.instructions) == (("qwen-a", "qwen-b"), 24, 24)
+    assert family.difference.value == 0.5  # all of 24 by the judge, half of them by annotators
+    # All of them are corrected together.
+    alone = favour(*(of.at(of.first == 0) for of in (annotators, judge)))
+    assert "qwen (family)" in alone
+    assert favour(annotators, annotators)["qwen (family)"].difference.value == 0
+
+
+def test_what_a_judge_favours_beyond_people_is_found_next_to_what_goes_with_it() -> None:
+    random = np.random.default_rng(3)
+    length = random.normal(0, 100, 600)
+    lists = np.round(length / 50 + random.normal(0, 2, 600))  # long ones have more of them
+    liked = random.random(600) < 0.5
+    annotators = comparisons([("x", "y", A if each else B) for each in liked])
+    by_judge = np.where(random.random(600) < 0.5, lists > 0, liked)
+    judge = comparisons([("x", "y", A if each else B) for each in by_judge])
+    nowhere = np.where(np.arange(600) < 9, 1.0, 0.0)
+    features = {"length": length, "lists": lists, "rare": nowhere, "the same": lists}
+    found = favoured_features(annotators, judge, {**features, "bold": random.normal(0, 1, 600)})
+    assert [*found] == ["position A", "length", "bold"]  # of two that are one, none is told
+    del features["the same"]
+    found = favoured_features(annotators, judge, features)
+    assert [name for name, one in found.items() if one.is_significant] == ["lists"]
+    assert found["lists"].difference.value > 0.15
+    nothing = favoured_features(annotators, annotators, features)
+    assert {one.difference.value for one in nothing.values()} == {0.0}
+
+
+def test_features_are_counted_in_the_texts() -> None:
+    one = "# Title\n\n- I may go\n- **you** stay\n1. `x`\n\nI can’t help, as an AI."
+    found = feature_differences(dataset({"safety": [A]}, outputs=[(one, "#no * plain - text me")]))
+    assert {name: float(of[0]) for name, of in found.items()} == {
+        "length": len(one) - 21,
+        "lists": 3,
+        "headings": 1,
+        "bold": 1,
+        "code": 1,
+        "first person": 1,
+        "hedging": 1,
+        "refusals": 2,
+    }
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def test_what_labels_make_of_a_judge_is_shown_beside_both_alone() -> None:
     gold = [label if here else None for label, here in zip(annotators, labelled, strict=True)]
     of = found(judge, with_candidates(gold))
     sections = correction_sections(of)
-    assert [section.key for section in sections] == ["corrected", "favour", "how_many"]
+    assert [section.key for section in sections] == ["corrected", "favour", "features", "how_many"]
     table = next(part for part in sections[0].parts if isinstance(part, Table))
     titles = ["candidate", "corrected (%)", "of these items", "labels only (%)", "judge only"]
     assert [column.title for column in table.columns][:5] == titles
@@ -298,7 +298,11 @@ def test_without_labels_it_says_how_many_it_takes_and_of_all_labelled_that_there
     everything = found(system({"safety": [A, B] * 100}), with_candidates([A, B] * 100))
     assert everything.correction is None
     assert "there is nothing to correct" in texts(everything)
-    assert [section.key for section in correction_sections(everything)] == ["corrected", "favour"]
+    assert [section.key for section in correction_sections(everything)] == [
+        "corrected",
+        "favour",
+        "features",
+    ]
 
 
 def test_of_a_dataset_items_of_the_sample_without_this_label_belong_to_it() -> None:

@@ -55,8 +55,8 @@ def test_win_rates_and_standard_errors_are_the_published_ones(
     for name, row in known.items():
         error = rates[name].standard_error
         assert error is not None
-        assert 100 * rates[name].rate.value == pytest.approx(float(row["win_rate"]), abs=1e-6)
-        assert 100 * error == pytest.approx(float(row["standard_error"]), abs=1e-6)
+        assert rates[name].rate.value == pytest.approx(float(row["win_rate"]) / 100, abs=4e-15)
+        assert error == pytest.approx(float(row["standard_error"]) / 100, abs=4e-15)
 
 
 @pytest.mark.models

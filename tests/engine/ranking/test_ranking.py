@@ -1,11 +1,13 @@
 """Contests, win rates and rankings: small ones that can be counted by hand, and what they cannot say."""
 
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bench.coverage.intervals import holds
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, DoubtfulCandidates, SetupError
 from engine.core.events import followed
@@ -16,6 +18,7 @@ from engine.ranking.length_control import length_control
 from engine.ranking.ranking import Ranking, rank, ranking_json, win_rates
 from engine.report.ranking import candidate_table, pair_table, ranking_sheet
 from tests.engine.ranking.worlds import BAD, GOOD, A, B, comparisons, davidson_comparisons
+from tests.judged import dataset
 
 FILE = (
     "id\tinstruction\toutput_a\toutput_b\tcandidate_a\tcandidate_b\toverall_quality_preference\n"
@@ -194,6 +197,29 @@ def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -
     assert ends is not None
     assert ends[0] < 0.5 < ends[1]
     assert found.effect_ends[0] < 2 < found.effect_ends[1]
+
+
+def test_a_candidate_that_is_liked_for_its_lists_is_equal_at_equal_style() -> None:
+    random = np.random.default_rng(4)
+    lists = random.integers(0, 5, (600, 2)) + np.array([2, 0])  # of x, who writes more of them
+    texts = [[" .\n- point" * one + "." * 99 for one in pair] for pair in lists.tolist()]
+    difference = lists[:, 0] - lists[:, 1]
+    chance = 1 / (1 + np.exp(-2 * np.tanh(difference / np.sqrt(np.mean(difference**2)))))
+    labels = [A if drawn < each else B for drawn, each in zip(random.random(600), chance, strict=True)]
+    written = dataset({"safety": labels}, outputs=[(one, other) for one, other in texts])
+    of = comparisons([("x", "y", label) for label in labels], lengths=random.normal(300, 50, (600, 2)))
+    of = replace(of, ids=tuple(written.ids))
+    found = followed(rank(of, dataset=written), id)
+    assert found.style is not None
+    assert [*found.style.effects] == ["length", "lists"]
+    assert holds(found.style.effects["lists"].ends, 2)
+    assert holds(found.style.rates["x"].ends, 0.5)
+    assert found.rates.candidates["x"].rate.value > 0.7
+    assert "style-controlled (%)" in [column.title for column in candidate_table(found).columns]
+    made = ranking_json(found)
+    assert made["style"]["lists"]["effect"] == found.style.effects["lists"].value
+    assert made["candidates"][0]["win_rate_at_equal_style"] < 60
+    assert ranked(of).style is None
 
 
 def test_one_that_won_all_is_not_surely_unbeatable_at_equal_length() -> None:
