@@ -10,18 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.calibration.scaling import (
-    EXACT,
-    NEAR,
-    OTHER_PLACES,
-    Quality,
-    Solved,
-    is_right,
-    log_frequencies,
-    log_likelihood,
-    quality,
-    solve,
-)
+from engine.calibration import scaling
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.items import PREFERENCES
@@ -143,18 +132,18 @@ class Views:
     @property
     def frequencies(self) -> FloatArray:
         """Natural logs of those of the labels, shape (4,)."""
-        return log_frequencies(self.labels.ravel(), len(self.labels))
+        return scaling.log_frequencies(self.labels.ravel(), len(self.labels))
 
     def solved(
-        self, l2_strengths: Sequence[float], of_parts: Sequence[float] = (), within: float = EXACT
-    ) -> Solved:
+        self, l2_strengths: Sequence[float], of_parts: Sequence[float] = (), within: float = scaling.EXACT
+    ) -> scaling.Solved:
         """What decides, as `solve` gives it for each strength; with the parts where they have strengths."""
         full = self.filled(self.part_means)
         # Of mirrored views the second says nothing that the first does not.
         views = 1 if self.mirrored else len(self.labels)
         _, items, parts, _ = full.beside.shape
         beside = full.beside[:views].reshape(views * items, parts, _LABELS)
-        return solve(
+        return scaling.solve(
             self.log_probs[:views].reshape(-1, _LABELS),
             self.labels[:views].ravel(),
             l2_strengths,
@@ -172,13 +161,13 @@ class Views:
     def losses(self, log_probs: FloatArray) -> FloatArray:
         """-ln p(human label), nats, of what is said of each view: (..., views, items, 4) to (..., items)."""
         flat = log_probs.reshape(*log_probs.shape[:-3], -1, _LABELS)
-        likely = log_likelihood(flat, self.labels.ravel())
+        likely = scaling.log_likelihood(flat, self.labels.ravel())
         return np.asarray(-likely.reshape(log_probs.shape[:-1]).mean(axis=-2))
 
-    def losses_by(self, found: Solved) -> FloatArray:
+    def losses_by(self, found: scaling.Solved) -> FloatArray:
         """Those of what each strength gives, shape (strengths, items)."""
         if self.mirrored:
-            return -log_likelihood(found.log_probs(self.log_probs[0], self.beside[0]), self.labels[0])
+            return -scaling.log_likelihood(found.log_probs(self.log_probs[0], self.beside[0]), self.labels[0])
         views = zip(self.log_probs, self.beside, strict=True)
         return self.losses(np.stack([found.log_probs(*view) for view in views], axis=1))
 
@@ -192,14 +181,14 @@ class Views:
     def right(self, log_probs: FloatArray, read: FloatArray) -> list[float]:
         """In what share of its views each item has the human label, shape (items,); as `quality` takes it."""
         chosen = likeliest(log_probs.reshape(-1, _LABELS), read.reshape(-1, _LABELS))
-        right = is_right(chosen, self.labels.ravel()).reshape(self.labels.shape)
+        right = scaling.is_right(chosen, self.labels.ravel()).reshape(self.labels.shape)
         shares: list[float] = right.mean(axis=0).tolist()
         return shares
 
-    def quality(self, log_probs: FloatArray, read: FloatArray | None = None) -> Quality:
+    def quality(self, log_probs: FloatArray, read: FloatArray | None = None) -> scaling.Quality:
         """Of what is said of each view, shape (views, items, 4); of equals what is `read` decides."""
         known = None if read is None else read.reshape(-1, _LABELS)
-        return quality(log_probs.reshape(-1, _LABELS), self.labels.ravel(), known)
+        return scaling.quality(log_probs.reshape(-1, _LABELS), self.labels.ravel(), known)
 
 
 def views_of(
@@ -228,7 +217,7 @@ def views_of(
         np.allclose(one[..., SWAPPED], other, rtol=1e-9, atol=1e-9, equal_nan=True)
         for one, other in ((rows, shown), both)
     )
-    labels_of_both = np.stack([places, OTHER_PLACES[places]])
+    labels_of_both = np.stack([places, scaling.OTHER_PLACES[places]])
     return Views(np.stack([rows, shown]), labels_of_both, known, beside.parts, both, mirrored)
 
 
@@ -303,7 +292,7 @@ def _with_parts(
         rows = []
         for parts in seen.part_sets:
             looked_at, strengths = known.looking_at(parts), [strength] * len(PENALTIES_OF_FEATURES)
-            solved = looked_at.solved(strengths, PENALTIES_OF_FEATURES, NEAR)
+            solved = looked_at.solved(strengths, PENALTIES_OF_FEATURES, scaling.NEAR)
             rows.append(asked.looking_at(parts).filled(looked_at.part_means).losses_by(solved))
             cancel.raise_if_requested()
         by_rival[:, test] = np.concatenate(rows)
@@ -329,7 +318,7 @@ def _inner_losses(seen: Views, cancel: CancelToken) -> tuple[FloatArray, FloatAr
     """Cross-validated -ln p(human label), nats: of class frequencies, (items,), and (strengths, items)."""
     frequencies, by_strength = np.empty(len(seen.groups)), np.empty((len(STRENGTHS), len(seen.groups)))
     for known, asked, test in _inner_folds(seen.looking_at(()), cancel):
-        by_strength[:, test] = asked.losses_by(known.solved(STRENGTHS, within=NEAR))
+        by_strength[:, test] = asked.losses_by(known.solved(STRENGTHS, within=scaling.NEAR))
         frequencies[test] = asked.losses(np.broadcast_to(known.frequencies, asked.log_probs.shape))
     return frequencies, by_strength
 
@@ -350,9 +339,9 @@ class CalibrationReport:
     criterion: str
     items: int
     instructions: int
-    before: Quality
-    after: Quality
-    baseline: Quality
+    before: scaling.Quality
+    after: scaling.Quality
+    baseline: scaling.Quality
     gain: float
     gain_interval: Interval | None
     calibration: CriterionCalibration

@@ -350,11 +350,6 @@ class MarginPoint:
     interval_of_equal: Interval | None
     calibrated: "MarginPoint | None" = None
 
-    @property
-    def kept_at_least(self) -> float:
-        """The least share of all criteria, calibrated too."""
-        return min(*self.kept.values(), *(self.calibrated.kept.values() if self.calibrated else ()), 1.0)
-
 
 @dataclass(frozen=True)
 class MarginReport:
@@ -385,12 +380,13 @@ def margin_report(
     items = _Items(read, instructions, tokens)
     least = read.least_margin(keep)
     points = {below: items.at(below) for below in sorted({*SHOWN, least})}
+    kinds = [each for each in (points[least], points[least].calibrated) if each]
     return MarginReport(
         keep=keep,
         points=tuple(points.values()),
         least=points[least],
         checked=items.checked(keep),
-        reached=points[least].kept_at_least >= keep,
+        reached=all(share >= keep for each in kinds for share in each.kept.values()),
         criteria=read.criteria,
     )
 

@@ -354,7 +354,7 @@ _LIGATURE = re.compile(r"([-',])(?=\1)")
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~&#$]")
 _OF_WHAT = re.compile(" against |[,:]")  # what ends the name of what a sheet is about
-_BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
+_BEGINS_A_LIST, _NO_LIST = re.compile(r"^(\d*)([-+.)])"), r"\1\\\2"
 
 
 def sheet_latex(sheet: Sheet, made_by: str) -> str:
@@ -413,7 +413,7 @@ def sheet_markdown(sheet: Sheet, made_by: str) -> str:
     for section in sheet.sections:
         blocks += [f"## {_markdown(section.title)}"] if section.title else []
         for part in section.parts:
-            said = [f"- {_BEGINS_A_LIST.sub(_no_list, _markdown(text))}" for text in _said(part)]
+            said = [f"- {_BEGINS_A_LIST.sub(_NO_LIST, _markdown(text))}" for text in _said(part)]
             blocks += ["\n".join(said)] if said else []
             blocks += [markdown_table(part)] if isinstance(part, Table) else []
         blocks += [_markdown(section.note)] if section.note else []
@@ -461,7 +461,3 @@ def _markdown(text: str) -> str:
     """A text that Markdown shows as it is, on one line of the file."""
     shown = _MARKDOWN.sub(lambda found: f"\\{found[0]}", visible(text).strip())
     return shown.replace("\t", " ").replace("\n", "<br>")
-
-
-def _no_list(found: re.Match[str]) -> str:
-    return f"{found[1]}\\{found[2]}"

@@ -130,7 +130,8 @@ class LabelGuess:
         for column in self._label_columns():
             target = self._criterion_of(column)
             columns = self._annotators_like(column)
-            if self._sample.values(column) is None and _is_scale(self._sample.numbers(column)):
+            numbers = self._sample.numbers(column)  # from 1 to 2, as AlpacaEval writes shares
+            if self._sample.values(column) is None and numbers and 1 <= min(numbers) <= max(numbers) <= 2:
                 self.scale = target
             elif not self._take_values(columns):
                 continue
@@ -254,8 +255,3 @@ def may_be_label(sample: Sample, name: str) -> bool:
         return False
     words = {*tokens_of(name)} & (naming.VERDICTS | {"rating", "score", "strength"})
     return bool(words) or {"A", "B"} <= {*said_meanings(values).values(), *values}
-
-
-def _is_scale(numbers: Sequence[float]) -> bool:
-    """True for shares between one response and the other, from 1 to 2, as AlpacaEval writes them."""
-    return bool(numbers) and all(1 <= number <= 2 for number in numbers)

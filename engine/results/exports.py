@@ -8,18 +8,9 @@ from typing import Any
 
 from engine.annotations.effective import EffectiveAnnotation, tags_together
 from engine.annotations.records import Annotation, AnnotationKind
+from engine.core import judgments
 from engine.core.codec import plain
 from engine.core.items import PREFERENCES, Gold, Order
-from engine.core.judgments import (
-    AnyJudgment,
-    Explanation,
-    JudgedItem,
-    Judgment,
-    JudgmentKey,
-    RawPrediction,
-    SubmittedLabel,
-    Unscored,
-)
 from engine.core.methods import together
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import IN_SAMPLE, LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
@@ -78,10 +69,10 @@ class _TrustFields:
         self._stand = may_stand(results, self._kept) if self._kept else frozenset()
         self.columns = TRUST_COLUMNS if self._kept else ()
 
-    def as_json(self, judgment: AnyJudgment) -> dict[str, bool]:
+    def as_json(self, judgment: judgments.AnyJudgment) -> dict[str, bool]:
         return {"may_stand": judgment.key in self._stand} if self._kept else {}
 
-    def cells(self, judgment: AnyJudgment) -> tuple[str, ...]:
+    def cells(self, judgment: judgments.AnyJudgment) -> tuple[str, ...]:
         if self._kept is None:
             return ()
         kept, found = self._kept, self._kept.criteria.get(judgment.criterion)
@@ -117,7 +108,7 @@ def run_json(results: RunResults) -> dict[str, Any]:
     }
 
 
-def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
+def _item_json(item: judgments.JudgedItem, results: RunResults) -> dict[str, Any]:
     shortening, notes = item.shortening, results.notes.get(item.content_hash, ())
     said = results.reviews.words_of(item.item_id)
     return {
@@ -134,7 +125,9 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
     }
 
 
-def _with_annotators(results: RunResults, judgment: AnyJudgment, human: Gold | None) -> dict[str, Any]:
+def _with_annotators(
+    results: RunResults, judgment: judgments.AnyJudgment, human: Gold | None
+) -> dict[str, Any]:
     key = judgment.key
     override = results.overrides.get(key)
     return {
@@ -159,10 +152,10 @@ def _with_annotators(results: RunResults, judgment: AnyJudgment, human: Gold | N
     }
 
 
-def _judgment_json(judgment: AnyJudgment) -> dict[str, Any]:
-    if isinstance(judgment, Unscored):
+def _judgment_json(judgment: judgments.AnyJudgment) -> dict[str, Any]:
+    if isinstance(judgment, judgments.Unscored):
         return {"preference": None, "unscored": judgment.reason}
-    if isinstance(judgment, SubmittedLabel):
+    if isinstance(judgment, judgments.SubmittedLabel):
         return {"preference": judgment.preference.value, "explanation": judgment.text}
     return {
         "preference": judgment.preference.value,
@@ -197,7 +190,7 @@ def _said_json(said: Annotation, *fields: str) -> dict[str, Any]:
     }
 
 
-def _reading_json(reading: RawPrediction) -> dict[str, Any]:
+def _reading_json(reading: judgments.RawPrediction) -> dict[str, Any]:
     if reading.label_alone:
         return {"judge": reading.judge, "label_taken_as": _by_label(reading.log_probs)}
     return {
@@ -218,7 +211,7 @@ def _reading_json(reading: RawPrediction) -> dict[str, Any]:
     }
 
 
-def _explanation_json(explanation: Explanation | None) -> dict[str, Any] | None:
+def _explanation_json(explanation: judgments.Explanation | None) -> dict[str, Any] | None:
     if explanation is None:
         return None
     return {"text": explanation.text, "for": explanation.preference.value, "cut": explanation.cut}
@@ -292,7 +285,7 @@ class _DatasetCells:
         self._beside = cells_beside(dataset, items)
         self._empty = _EMPTY * (len(DATASET_COLUMNS) + len(dataset.other_columns))
 
-    def of(self, key: JudgmentKey) -> tuple[str, ...]:
+    def of(self, key: judgments.JudgmentKey) -> tuple[str, ...]:
         """The cells of an item in the row of a criterion; empty where the dataset lacks it as it was."""
         item = self._items.get(key.item_id)
         if item is None:
@@ -303,16 +296,16 @@ class _DatasetCells:
 
 
 def _run_cells(
-    results: RunResults, item: JudgedItem, judgment: AnyJudgment, in_sample: str
+    results: RunResults, item: judgments.JudgedItem, judgment: judgments.AnyJudgment, in_sample: str
 ) -> tuple[str, ...]:
     left_out, given = item.shortening, results.reviews.given_on(judgment.key)
     marks = results.reviews.marks_of(item.item_id)
     mark = max(marks, key=lambda mark: mark.created) if marks else None
-    own = None if isinstance(judgment, Unscored) else judgment.explanation
+    own = None if isinstance(judgment, judgments.Unscored) else judgment.explanation
     return (
         *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
         results.label(judgment) or "",
-        "" if isinstance(judgment, Unscored) else judgment.preference,
+        "" if isinstance(judgment, judgments.Unscored) else judgment.preference,
         *_override_cells(results.overrides.get(judgment.key)),
         results.source.in_words,
         *((mark.state or "", mark.author, mark.created.isoformat()) if mark else _EMPTY * 3),
@@ -325,7 +318,7 @@ def _run_cells(
         results.explanation(judgment) or "",
         _truth(results.is_stale(judgment)),
         *((own.text, own.preference, _truth(own.cut)) if own else _EMPTY * 3),
-        judgment.reason if isinstance(judgment, Unscored) else "",
+        judgment.reason if isinstance(judgment, judgments.Unscored) else "",
         *((str(left_out.left_out_a), str(left_out.left_out_b)) if left_out else _EMPTY * 2),
         repr(item.seconds),
     )
@@ -343,7 +336,9 @@ def _override_cells(override: EffectiveAnnotation | None) -> tuple[str, ...]:
     )
 
 
-def _words_of_annotators(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
+def _words_of_annotators(
+    results: RunResults, item: judgments.JudgedItem, judgment: judgments.AnyJudgment
+) -> tuple[str, ...]:
     reviews, notes = results.reviews, results.notes_on(item.content_hash)
     texts = {each.author: each.explanation for each in reviews.last_of_each(judgment.key) if each.explanation}
     tags = tags_together(notes)
@@ -360,8 +355,8 @@ def _object(by_name: Mapping[str, object]) -> str:
     return json.dumps(by_name, ensure_ascii=False) if by_name else ""
 
 
-def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
-    if not isinstance(judgment, Judgment):
+def _probability_cells(judgment: judgments.AnyJudgment) -> tuple[str, ...]:
+    if not isinstance(judgment, judgments.Judgment):
         return _EMPTY * (len(PREFERENCES) + 6)
     mass = judgment.answer_mass
     return (
@@ -373,7 +368,7 @@ def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
     )
 
 
-def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
+def _reading_cells(item: judgments.JudgedItem, criterion: str) -> Iterator[str]:
     """Of each order, all methods combined, also where they could not be made a judgment."""
     raw_predictions = together(item.raw_predictions.get(criterion, ()))
     by_order = {reading.order: reading.log_probs for reading in raw_predictions}
