@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.peers.server import Server, ServerShape
 from bench.peers.ways import open_llama
 from engine.core.events import CancelToken, MeasureProgress
-from engine.data.prompts import Prompt, read_prompts
+from engine.data.prompts import CandidatePrompt, read_prompts
 from engine.judging.generation import (
     GenerationPlan,
     GenerationSettings,
@@ -91,7 +91,7 @@ def ours(plan: GenerationPlan, clock: Callable[[], float]) -> float:
 
 def loop(
     path: Path,
-    prompts: Sequence[Prompt],
+    prompts: Sequence[CandidatePrompt],
     settings: GenerationSettings,
     threads: int,
     clock: Callable[[], float],

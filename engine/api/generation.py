@@ -23,7 +23,7 @@ def generate(
     temperature: float = 0.0,
     top_p: float = 1.0,
     seed: int = 1,
-    thinks: bool = True,
+    reasons: bool = True,
     at_once: int = 16,
     threads: int | None = None,
 ) -> list[Path]:
@@ -33,8 +33,8 @@ def generate(
     `pairs`: also write a dataset of all pairs of two candidates, for `Judge.run`. `columns`: of the prompts'
     file by ours, {"instruction": "prompt"}; ours are id, system, instruction and context. `max_tokens`: of a
     response at most, 1 or more. `temperature`: 0 takes the likeliest token each time. `top_p`: of sampled
-    tokens the likeliest with this much probability together, above 0, at most 1. `thinks`: models that can
-    think do so first; thoughts stand beside the responses. `at_once`: responses written together, 1 to 64.
+    tokens the likeliest with this much probability together, above 0, at most 1. `reasons`: models that can
+    reason do so first; that stands beside the responses. `at_once`: responses written together, 1 to 64.
 
     Raises Refused for prompts, models or settings that cannot be used, and for files of another request.
 
@@ -44,7 +44,7 @@ def generate(
     words = tuple(str(arguments.name_or_path("models", model)) for model in models)
     if pairs is not None and len(words) < 2:
         raise SetupError("pairs needs two models or more.", "Name more models.")
-    settings = GenerationSettings(max_tokens, temperature, top_p, seed, thinks, at_once)
+    settings = GenerationSettings(max_tokens, temperature, top_p, seed, reasons, at_once)
     request = generating.GenerationRequest(
         arguments.path_of("prompts", prompts),
         words,

@@ -43,7 +43,7 @@ def generate() -> console.Parser:
     top_p = "sample from the likeliest tokens with this much probability together (%(default)s)"
     group.number("--top-p", top_p, metavar="P", kind=float, default=default.top_p)
     group.number("--seed", "the seed of sampled responses (%(default)s)", default=default.seed)
-    group.flag("--no-thoughts", "models that can think answer at once; else thoughts are kept aside")
+    group.flag("--no-reasoning", "models that can reason answer at once; else reasoning is kept aside")
     group.number("--at-once", "the responses written together (%(default)s)", default=default.at_once)
     arguments.number("--threads", "the threads that compute; as many as are free")
     return arguments
@@ -63,7 +63,7 @@ def _generate(options: argparse.Namespace) -> int:
             temperature=options.temperature,
             top_p=options.top_p,
             seed=options.seed,
-            thinks=not options.no_thoughts,
+            reasons=not options.no_reasoning,
             at_once=options.at_once,
         ),
         parse_columns(options.columns or "", OF_PROMPTS),
@@ -78,7 +78,7 @@ def _generate(options: argparse.Namespace) -> int:
         try:
             written = progress.show_measure("responses", generating.generate(ready, cancel))
         except Cancelled:
-            console.tell("Stopped. What is complete is kept: the same command goes on.")
+            console.tell("Stopped. What is complete is kept: the same command resumes.")
             return console.INCOMPLETE
         for each in written:
             print(f"{console.printable(str(each.path))}: {each.count:,} responses, {each.tokens:,} tokens")

@@ -24,7 +24,7 @@ OF_PROMPTS = (ID, SYSTEM, INSTRUCTION, CONTEXT)
 _BETWEEN = {ID: "-", SYSTEM: "\n\n", INSTRUCTION: "\n\n", CONTEXT: "\n\n"}
 
 
-class Prompt(NamedTuple):
+class CandidatePrompt(NamedTuple):
     """`id`: unlike any other of its file. `system`, `context`: empty where there is none."""
 
     id: str
@@ -41,7 +41,7 @@ class Prompt(NamedTuple):
 @sandboxed
 def read_prompts(
     path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
-) -> tuple[Prompt, ...]:
+) -> tuple[CandidatePrompt, ...]:
     """The prompts in a TSV, CSV, JSON, JSON Lines or Parquet file, plain or gzip-compressed; of one with
     responses, such as a dataset of pairs, its instructions. `columns`: sources by column of OF_PROMPTS; what
     it does not name is found by its name, and an empty source is nothing. One without an id is called by the
@@ -50,7 +50,7 @@ def read_prompts(
     """
     table, sources = _opened(path, columns or {}, cancel)
     table.must_be_text = {name for source in sources.values() for name in source.columns}
-    found: dict[str, Prompt] = {}
+    found: dict[str, CandidatePrompt] = {}
     for row in table.rows(table.must_be_text):
         reader = RowReader(row.cells, row.nulls)
         try:
@@ -58,7 +58,7 @@ def read_prompts(
         except SourceProblem as problem:
             table.report(row.number, str(problem))
             continue
-        prompt = Prompt(**{**cells, ID: cells.get(ID, "").strip() or str(row.number)})
+        prompt = CandidatePrompt(**{**cells, ID: cells.get(ID, "").strip() or str(row.number)})
         if not prompt.instruction.strip():
             table.report(row.number, "the instruction is empty.")
         elif found.setdefault(prompt.id, prompt) != prompt:

@@ -1,5 +1,5 @@
 """Responses that a candidate model writes to prompts: some at once, kept group by group, so that what was
-stopped or killed goes on where it was. A group is written as it would be without a stop: the last digits of a
+stopped or killed is resumed. A group is written as it would be without a stop: the last digits of a
 model's numbers depend on what is computed together, so the same groups give the same bytes.
 """
 
@@ -17,7 +17,7 @@ from engine.core.errors import Hint, SetupError
 from engine.core.events import Cancelled, CancelToken, MeasureProgress, TokensEvaluated
 from engine.core.formatting import counted, listed
 from engine.core.items import digest
-from engine.data.prompts import Prompt
+from engine.data.prompts import CandidatePrompt
 from engine.judging.item_reader import seed_of
 from engine.llama.context import SessionShape
 from engine.llama.library import library_version
@@ -43,14 +43,14 @@ class GenerationSettings:
     """How responses are written. SetupError for a value out of its range."""
 
     max_tokens: int = 512
-    """The most tokens of a response, with its thought; 1 or more."""
+    """The most tokens of a response, with its reasoning; 1 or more."""
     temperature: float = 0.0
     """0 takes the likeliest token each time; at most 10."""
     top_p: float = 1.0
     """Of sampled tokens: the likeliest that have this much probability together, above 0 and at most 1."""
     seed: int = 1
-    thinks: bool = True
-    """Models whose chat template has a place for a thought think first; it is cut out and kept aside."""
+    reasons: bool = True
+    """Models whose chat template has a place for reasoning reason first; it is cut out and kept aside."""
     at_once: int = 16
     """The most responses written together, 1 to 64; each takes context. Part of what makes the bytes."""
 
@@ -67,7 +67,7 @@ class GenerationSettings:
         how = "greedy"
         if self.temperature:
             how = f"temperature {self.temperature:g}, top p {self.top_p:g}, seed {self.seed}"
-        return f"{how}, at most {self.max_tokens:,} tokens{'' if self.thinks else ', without thoughts'}"
+        return f"{how}, at most {self.max_tokens:,} tokens{'' if self.reasons else ', without reasoning'}"
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class GenerationPlan:
     """What one model is to write. `out`: its responses, as JSON Lines, once they are complete."""
 
     model: CheckedModel
-    prompts: tuple[Prompt, ...]
+    prompts: tuple[CandidatePrompt, ...]
     settings: GenerationSettings
     machine: MachineSettings
     out: Path
@@ -99,7 +99,7 @@ class GenerationPlan:
 
     @cached_property
     def identity(self) -> str:
-        """What tells whether a file goes on with this: of other prompts, settings or models it does not."""
+        """What tells whether a file is resumed by this: of other prompts, settings or models it does not."""
         return digest([_FORMAT, self.model.name, self.provenance, [list(prompt) for prompt in self.prompts]])
 
 
@@ -179,10 +179,10 @@ def size_by_vocabulary(plan: GenerationPlan, cancel: CancelToken) -> SizedPrompt
 
 
 def _format(template: ChatTemplate, settings: GenerationSettings) -> ChatTemplate:
-    return template.thinking if settings.thinks and template.thinking else template
+    return template.thinking if settings.reasons and template.thinking else template
 
 
-def _asked(prompt: Prompt) -> Conversation:
+def _asked(prompt: CandidatePrompt) -> Conversation:
     system = (own(prompt.system),) if prompt.system.strip() else ()
     return Conversation(system, (own(prompt.message),), reply="")
 
@@ -242,7 +242,7 @@ def _written(
             append(plan.part, head := _line({"tiebreak_responses": _FORMAT, "of": plan.identity}), 0)
             size = len(head)
         yield MeasureProgress(done, len(plan.prompts))
-        thinking = opened.template.thinking if plan.settings.thinks else None
+        thinking = opened.template.thinking if plan.settings.reasons else None
         closing = thinking.frame.pieces[-2].strip() if thinking else ""
         for group in (each for each in found.groups if each.start >= done):
             if cancel.ending:
@@ -286,18 +286,18 @@ def _group_written(
 
 
 def _row(
-    plan: GenerationPlan, prompt: Prompt, written: Generated, tokens: int, closing: str
+    plan: GenerationPlan, prompt: CandidatePrompt, written: Generated, tokens: int, closing: str
 ) -> dict[str, Any]:
     text = written.data.decode("utf-8", "ignore" if written.cut else "replace")
-    thought, closed, output = text.partition(closing) if closing else ("", "", text)
+    reasoning, closed, output = text.partition(closing) if closing else ("", "", text)
     if closing and not closed:  # it never came to an answer, or began with one
-        thought, output = (text, "") if written.cut else ("", text)
+        reasoning, output = (text, "") if written.cut else ("", text)
     prompted = {name: value for name, value in prompt._asdict().items() if value}
     return {
         **prompted,
         "output": output.strip(),
         "generator": plan.model.name,
-        **({"thought": thought.strip()} if thought.strip() else {}),
+        **({"reasoning": reasoning.strip()} if reasoning.strip() else {}),
         "tokens": tokens,
         "cut": written.cut,
         "generated_with": plan.provenance,
@@ -309,7 +309,7 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _PartFile:
     """The lines of responses that are written so far, and the bytes before them."""
 
     lines: Sequence[bytes]
@@ -321,22 +321,22 @@ class _Kept:
         return done, self.head + sum(map(len, self.lines[:done]))
 
 
-def _kept(plan: GenerationPlan) -> _Kept:
+def _kept(plan: GenerationPlan) -> _PartFile:
     """SetupError where the part of another plan is there."""
     try:
         head, *lines = plan.part.read_bytes().splitlines(keepends=True)
     except (FileNotFoundError, ValueError):  # nothing, or an empty file
-        return _Kept((), 0)
+        return _PartFile((), 0)
     known: object = None
     with suppress(ValueError):
         known = plain_values(head)
     if not isinstance(known, dict) or known.get("of") != plan.identity:
         raise SetupError(
             f"{plan.part.name} was begun with other prompts, settings, or another model or llama.cpp.",
-            "Use these again to go on with it; or name another folder, or delete it.",
+            "Use these again to resume it; or name another folder, or delete it.",
         )
     # A line without its end was not written whole.
-    return _Kept([line for line in lines if line.endswith(b"\n")], len(head))
+    return _PartFile([line for line in lines if line.endswith(b"\n")], len(head))
 
 
 def finished(plan: GenerationPlan) -> Responses | None:

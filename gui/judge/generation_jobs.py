@@ -24,18 +24,18 @@ class GenerationAsked:
     max_tokens: int
     temperature: float
     seed: int
-    thinks: bool
+    reasons: bool
 
     def request(self) -> "GenerationRequest":
         from engine.judging.generation import GenerationSettings
         from engine.operations.generate import GenerationRequest
 
-        settings = GenerationSettings(self.max_tokens, self.temperature, seed=self.seed, thinks=self.thinks)
+        settings = GenerationSettings(self.max_tokens, self.temperature, seed=self.seed, reasons=self.reasons)
         return GenerationRequest(self.prompts, tuple(map(str, self.models)), self.folder, settings)
 
 
 @dataclass(frozen=True)
-class Generated:
+class WrittenResponses:
     """The files of responses, one of each model, and what is to be known of them."""
 
     paths: tuple[Path, ...]
@@ -43,7 +43,7 @@ class Generated:
 
 
 @job
-def write(control: JobControl, asked: GenerationAsked) -> Generated:
+def write(control: JobControl, asked: GenerationAsked) -> WrittenResponses:
     """Write what is not there yet. Reports Preparing and MeasureProgress; raises what `generate` raises."""
     control.report(Preparing("Reading the prompts"))
     from engine.operations.generate import generate, prepare
@@ -59,4 +59,4 @@ def write(control: JobControl, asked: GenerationAsked) -> Generated:
         Section("responses", "Responses", [Sentences(lines)]),
         *([Section("notes", "Please note", [Sentences(warnings, Tone.CAVEAT)])] if warnings else []),
     ]
-    return Generated(tuple(each.path for each in written), Sheet("Responses", sections))
+    return WrittenResponses(tuple(each.path for each in written), Sheet("Responses", sections))

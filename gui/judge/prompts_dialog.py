@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QListWidgetItem, QPushButton, QWidget
 from engine.core.formatting import short_name
 from engine.settings.rows import KvType
 from gui.judge import generation_jobs
-from gui.judge.generation_jobs import Generated, GenerationAsked
+from gui.judge.generation_jobs import GenerationAsked, WrittenResponses
 from gui.models import model_jobs
 from gui.models.model_jobs import Candidate, ModelRequest
 from gui.widgets import labels
@@ -26,7 +26,7 @@ from gui.workspace.workspace import Workspace
 
 _WHAT = (
     "Each chosen model writes a response to each prompt, with its own chat template. One model is loaded at a"
-    " time. What is complete is kept: after a stop, the same choice goes on."
+    " time. What is complete is kept: after a stop, the same choice resumes."
 )
 _FEWEST, _MOST = 2, 8  # models
 _LINES_OF_MODELS = 6
@@ -42,7 +42,7 @@ class PromptsDialog(TaskDialog):
     def __init__(self, workspace: Workspace, parent: QWidget) -> None:
         super().__init__("New dataset from prompts", "&Write responses", "&Make pairs…", parent)
         self._workspace = workspace
-        self.written: Generated | None = None
+        self.written: WrittenResponses | None = None
         self.folder: Path | None = None
         self.prompts = FileChoice("prompts", DATASETS)
         self.models = ListView()
@@ -52,8 +52,8 @@ class PromptsDialog(TaskDialog):
         self.max_tokens = SpinBox(minimum=1, maximum=100_000, value=512)
         self.temperature = DoubleSpinBox(minimum=0, maximum=10, singleStep=0.1, value=0)
         self.seed = SpinBox(maximum=2**31 - 1, value=1)
-        self.thinks = QCheckBox("Let models that can t&hink do so; their thoughts are kept aside")
-        self.thinks.setChecked(True)
+        self.reasons = QCheckBox("Let models that can &reason do so first; it is kept aside")
+        self.reasons.setChecked(True)
         threads, fail = workspace.threads, self.notice
         self.task = TaskPanel(threads, ThreadName.MODEL, self, self._take, failed=fail, changed=self._enable)
         self._listing = TaskPanel(threads, ThreadName.FILES, self, follow=self._list, failed=fail)
@@ -88,7 +88,7 @@ class PromptsDialog(TaskDialog):
             self.max_tokens.value(),
             self.temperature.value(),
             self.seed.value(),
-            self.thinks.isChecked(),
+            self.reasons.isChecked(),
         )
         self.begin(generation_jobs.write(asked), "Writing responses …")
 
@@ -112,7 +112,7 @@ class PromptsDialog(TaskDialog):
             self.models,
             labels.in_row(self.add_button, labels.STRETCH),
             labels.in_row(*how),
-            self.thinks,
+            self.reasons,
             labels.in_row(kept, (self._kept_in, labels.STRETCH), self.folder_button),
         )
 
@@ -161,7 +161,7 @@ class PromptsDialog(TaskDialog):
         set_tip(self.act_button, "" if several else f"Tick {_FEWEST} to {_MOST} models")
         self.use_button.setVisible(self.written is not None)
 
-    def _take(self, written: Generated) -> None:
+    def _take(self, written: WrittenResponses) -> None:
         self.written = written
         self.show_outcome("The responses are written.", written.sheet)
         self._enable()

@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken, MeasureProgress, followed
-from engine.data.prompts import Prompt
+from engine.data.prompts import CandidatePrompt
 from engine.judging.generation import (
     GenerationPlan,
     GenerationSettings,
@@ -22,7 +22,7 @@ from engine.models.model_file import read_model_file
 from engine.settings.rows import MachineSettings
 from engine.system.paths import demo_model
 
-PROMPTS = tuple(Prompt(f"p{number}", f"What is {number} plus {number}?") for number in range(7))
+PROMPTS = tuple(CandidatePrompt(f"p{number}", f"What is {number} plus {number}?") for number in range(7))
 
 
 def plan_of(folder: Path, model: Path | None = None, **settings: float | bool) -> GenerationPlan:
@@ -100,7 +100,7 @@ def test_a_seed_samples_and_each_prompt_has_its_own(tmp_path: Path) -> None:
 
 def test_a_prompt_without_room_for_a_response_is_named_before(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
-    plan = replace(plan, prompts=(*PROMPTS, Prompt("long", "word " * 20_000)))
+    plan = replace(plan, prompts=(*PROMPTS, CandidatePrompt("long", "word " * 20_000)))
     with pytest.raises(SetupError, match="after the prompts long"):
         size_by_vocabulary(plan, CancelToken())
 
@@ -109,6 +109,8 @@ def test_the_system_message_is_read_only_where_a_prompt_has_one(
     small_model: Callable[[str], Path], tmp_path: Path
 ) -> None:
     plan = plan_of(tmp_path, small_model("chatml"))
-    asked = replace(plan, prompts=(Prompt("plain", "Hi"), Prompt("told", "Hi", system="Be brief.")))
+    asked = replace(
+        plan, prompts=(CandidatePrompt("plain", "Hi"), CandidatePrompt("told", "Hi", system="Be brief."))
+    )
     plain, told = size_by_vocabulary(asked, CancelToken()).tokens
     assert len(plain) < len(told)
