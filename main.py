@@ -37,6 +37,7 @@ except KeyboardInterrupt:
 from engine.core import CITATION, VERSION
 
 COMMANDS = {
+    "generate": "have candidate models write responses to prompts, and make pairs of them",
     "pairs": "make a dataset of pairs from the outputs of several candidate models",
     "judge": "judge a dataset with a model and write a submission",
     "tune": "find the best settings of a model on a labelled dataset; write them as a recipe",

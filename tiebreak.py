@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from engine.core import VERSION
 
 if TYPE_CHECKING:
+    from engine.api.generation import generate
     from engine.api.judge import Judge, Plan
     from engine.api.pairwise import PairwiseJudge, demo_dataset, pairwise_preference_judge, read
     from engine.api.refused import Refused
@@ -31,6 +32,7 @@ __all__ = [
     "Run",
     "__version__",
     "demo_dataset",
+    "generate",
     "label_by_hand",
     "labelling_sheet",
     "read",
@@ -46,6 +48,7 @@ _WHERE = {
     "Refused": ("engine.api.refused", "Refused"),
     "Run": ("engine.api.run", "Run"),
     "demo_dataset": ("engine.api.pairwise", "demo_dataset"),
+    "generate": ("engine.api.generation", "generate"),
     "label_by_hand": ("engine.api.run", "label_by_hand"),
     "labelling_sheet": ("engine.api.run", "labelling_sheet"),
     "read": ("engine.api.pairwise", "read"),

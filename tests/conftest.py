@@ -93,7 +93,7 @@ def small_model(tmp_path_factory: pytest.TempPathFactory, shared_home: Path) -> 
 
 
 def _rendered_here(asked: Mapping[str, str], _cancel: CancelToken) -> Frame:
-    return render_frame(asked["source"], asked["bos"], asked["eos"])
+    return render_frame(asked["source"], asked["bos"], asked["eos"], with_system=bool(asked["with_system"]))
 
 
 @pytest.fixture(scope="session")

@@ -104,8 +104,12 @@ class Server:
         lines = self._log.read().decode("utf-8", "replace").splitlines()
         return "\n".join(lines[-_LOG_LINES:])
 
-    def complete(self, slot: int, prompt: Sequence[int], tokens: int, named: int = 0) -> dict[str, Any]:
-        """What it says after a prompt; `named`: how many of the likeliest tokens it names."""
+    def complete(
+        self, slot: int, prompt: Sequence[int], tokens: int, named: int = 0, ends: bool = False
+    ) -> dict[str, Any]:
+        """What it says after a prompt; `named`: how many of the likeliest tokens it names. `ends`: a text may
+        be shorter than so many tokens.
+        """
         asked = {
             "prompt": list(prompt),
             "n_predict": tokens,
@@ -114,7 +118,7 @@ class Server:
             "cache_prompt": True,
             "temperature": 0,
             "samplers": ["temperature"],
-            "ignore_eos": tokens > 1,
+            "ignore_eos": tokens > 1 and not ends,
             "response_fields": ["completion_probabilities", "timings"],
         }
         request = urllib.request.Request(

@@ -186,7 +186,7 @@ class Judge:
         with stoppable() as cancel:
             asked: dict[str, Any] = {"items": items, "sample": sample, "sample_by": sample_by}
             asked |= {"regression_check": regression_check, "escalate": escalate, "below": below}
-            request = self._request(data, ids, **asked, accept_reading=True)
+            request = self._request(data, ids, **asked, accept_reading=True, accept_own_candidates=True)
             ready = _prepared(request, cancel)
             found = with_notices(judging.forecast_of(ready, request.store, cancel))
             found = followed(judging.timed(ready, found, cancel, apart=True))
@@ -213,6 +213,7 @@ class Judge:
         note: str | None = None,
         fresh: bool = False,
         accept_reading: bool = False,
+        accept_own_candidates: bool = False,
         items: int | None = None,
         sample: int | None = None,
         sample_by: str | None = None,
@@ -230,16 +231,17 @@ class Judge:
         frame is written once next to the store, so that the run's dataset is found later. Every judgment is
         stored: the same call resumes after a stop or a crash, and judges nothing twice. A call with the same
         items and other labels resumes, too; the returned run is then scored by these labels. `fresh`: start a
-        new run instead. `accept_reading`: judge although a foreign file seems to be read wrong. `items`: only
-        the first items; `sample`: the size of a random sample, stratified by the column `sample_by`; `ids`: a
-        list of ids, or a file of them. `until`: stop when every two candidates differ significantly
-        ("significant"), or when intervals of win rates are at most this many points wide. `regression_check`:
-        the id of an earlier run, of which `items` (50) are judged again; settings that this judge leaves at
-        None, and the `model` if it is None, are those of that run. `Run.drift` of that run then shows what
-        changed, and the effect of rounding. `gold`: human labels of these items, if their dataset has none.
-        `escalate`: the id of an earlier run, of which only the items are judged whose labels may not all
-        stand: by the thresholds that are kept with it, or `below` a confidence, which may be by criterion.
-        Other settings are those of that run, too; returned is the cascade of both judges.
+        new run instead. `accept_reading`: judge although a foreign file seems to be read wrong.
+        `accept_own_candidates`: judge although the judge is one of the candidates, or of their family.
+        `items`: only the first items; `sample`: the size of a random sample, stratified by the column
+        `sample_by`; `ids`: a list of ids, or a file of them. `until`: stop when every two candidates differ
+        significantly ("significant"), or when intervals of win rates are at most this many points wide.
+        `regression_check`: the id of an earlier run, of which `items` (50) are judged again; settings that
+        this judge leaves at None, and the `model` if it is None, are those of that run. `Run.drift` of that
+        run then shows what changed, and the effect of rounding. `gold`: human labels of these items, if their
+        dataset has none. `escalate`: the id of an earlier run, of which only the items are judged whose
+        labels may not all stand: by the thresholds that are kept with it, or `below` a confidence, which may
+        be by criterion. Other settings are those of that run, too; returned is the cascade of both judges.
 
         If the model crashes, Refused is raised, and all judgments are stored. Ctrl-C stops the run; if long
         work would be lost, the first one lets it end. Then KeyboardInterrupt reports the progress. Notices
@@ -252,7 +254,7 @@ class Judge:
         with stoppable(bar.loss_of_a_stop) as cancel:
             asked: dict[str, Any] = {"items": items, "sample": sample, "sample_by": sample_by, "gold": gold}
             asked |= {"regression_check": regression_check, "accept_reading": accept_reading, "until": until}
-            asked |= {"escalate": escalate, "below": below}
+            asked |= {"escalate": escalate, "below": below, "accept_own_candidates": accept_own_candidates}
             request = self._request(data, ids, **asked, name=name, note=note, fresh=fresh)
             ready = _prepared(request, cancel)
             if request.frame is not None:

@@ -19,7 +19,7 @@ from engine.cli.shared.console import (
     table,
 )
 from engine.core.codec import plain
-from engine.core.column_map import IF_NAMED, NO_LABEL, ColumnMap, parse_columns, targets
+from engine.core.column_map import IF_NAMED, NO_LABEL, OF_OUTPUTS, ColumnMap, parse_columns, targets
 from engine.core.errors import ColumnsError, FileKind, InputError, SetupError, WrongKindError
 from engine.core.events import CancelToken
 from engine.core.formatting import clipped, counted, listed
@@ -247,7 +247,7 @@ def _pairs(options: argparse.Namespace) -> int:
     from engine.report.pairs import pairs_sheet
 
     plan = PairsPlan(options.baseline, options.pairs, options.seed)
-    columns = parse_columns(options.columns, of_outputs=True)
+    columns = parse_columns(options.columns, OF_OUTPUTS)
     check_suffix(options.out)
     read = {f"outputs {path}": path for path in options.files}
     if options.instructions is not None:

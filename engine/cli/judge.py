@@ -79,6 +79,8 @@ def judge() -> console.Parser:
     run_store.text("--name", "NAME", "a name for the run, shown in lists")
     run_store.text("--note", "TEXT", "a note on the run; `runs find` searches it, too")
     run_store.flag("--accept-reading", "judge although the dataset seems to be read wrong")
+    own = "judge although the model is one of the candidates, or of their family"
+    run_store.flag("--accept-own-candidates", own)
     run_store.flag("--fresh", "start a new run even if one could be resumed")
     return arguments
 

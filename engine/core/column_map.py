@@ -3,7 +3,7 @@ is written on one line. Does not know: files, what a source reads.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -23,6 +23,9 @@ RANKED = ("chosen", "rejected")
 CANDIDATES = ("candidate_a", "candidate_b")
 """Which model wrote each response; with RANKED the first wrote the chosen one. No judge sees them."""
 OUTPUT, CANDIDATE = "output", "candidate"
+MADE_WITH = "generated_with"
+"""By what a candidate's outputs were written: model file and settings, as `generate` notes them as JSON."""
+GENERATED_WITH = (f"{MADE_WITH}_a", f"{MADE_WITH}_b")
 SYSTEM = "system"
 """What the models were told before the instruction."""
 ANNOTATOR = "annotator"
@@ -140,11 +143,13 @@ def targets(rubric: Rubric) -> tuple[str, ...]:
     return (ID, SYSTEM, INSTRUCTION, *BACKGROUND, *OUTPUTS, *RANKED, *CANDIDATES, *labels, *_OF_ROWS)
 
 
-def parse_columns(text: str, of_outputs: bool = False) -> dict[str, str]:
+def parse_columns(text: str, only: Collection[str] = ()) -> dict[str, str]:
     r"""`id=uid,instruction=prompt` as sources, labels of any criterion among them; `\,` is a comma in a name.
-    SetupError for anything else. `of_outputs`: the columns are OF_OUTPUTS, not those of a dataset.
+    SetupError for anything else. `only`: the columns are these, such as OF_OUTPUTS, not those of a dataset.
     """
-    example = "output=response" if of_outputs else "output_a=response_1,output_b=response_2"
+    example = "output_a=response_1,output_b=response_2"
+    if only:
+        example = "output=response" if OUTPUT in only else "system=system_prompt"
     sources: dict[str, str] = {}
     for part in _parts(text):
         name, equals, source = part.partition("=")
@@ -158,12 +163,12 @@ def parse_columns(text: str, of_outputs: bool = False) -> dict[str, str]:
                 ),
             )
         sources[name] = source
-    if of_outputs and (unknown := [name for name in sources if name not in OF_OUTPUTS]):
+    if only and (unknown := [name for name in sources if name not in only]):
+        what = "model outputs" if OUTPUT in only else "prompts"
         raise SetupError(
-            f"Columns: {unknown[0]!r} is not a column of model outputs.",
-            f"Columns are {', '.join(OF_OUTPUTS)}.",
+            f"Columns: {unknown[0]!r} is not a column of {what}.", f"Columns are {', '.join(only)}."
         )
-    if not of_outputs:
+    if not only:
         check_targets(sources)
     return sources
 

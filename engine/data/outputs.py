@@ -14,6 +14,7 @@ from engine.core.column_map import (
     GAP,
     ID,
     INSTRUCTION,
+    MADE_WITH,
     OF_OUTPUTS,
     OUTPUT,
     OUTPUTS,
@@ -127,7 +128,7 @@ def _whose(sample: Sample) -> str:
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
-_BETWEEN = {ID: "-", INSTRUCTION: "\n\n", OUTPUT: "\n\n", CANDIDATE: " "}
+_BETWEEN = {ID: "-", INSTRUCTION: "\n\n", OUTPUT: "\n\n", CANDIDATE: " ", MADE_WITH: ""}
 _EXAMPLE = "id=uid,instruction=prompt,output=response"
 
 
@@ -144,6 +145,7 @@ class Outputs:
     """What one candidate wrote, in the order of its file. `columns`: what was read for what, in words.
 
     `nulls`: how many rows have null in the place of a response: the candidate wrote none, not an empty one.
+    `made_with`: what `generate` notes of all of them; empty where it did not write them.
     """
 
     path: Path
@@ -151,6 +153,7 @@ class Outputs:
     responses: tuple[Response, ...]
     columns: str = ""
     nulls: int = 0
+    made_with: str = ""
 
 
 @sandboxed
@@ -169,9 +172,11 @@ def read_outputs(
         raise _no_column(path, OUTPUT, "responses", table)
     responses: list[Response] = []
     names: dict[str, None] = {}
+    made_with: set[str] = set()
     nulls = 0
     for cells in _rows(table, sources, cancel):
         names[cells.get(CANDIDATE, "").strip()] = None
+        made_with.add(cells.get(MADE_WITH, ""))
         if OUTPUT not in cells:
             nulls += 1
             continue
@@ -203,8 +208,10 @@ def read_outputs(
             "Split it into a file for each.",
         )
     candidate = known[0] if len(names) == 1 and known else plain_stem(path)
-    column_map = ColumnMap(tuple((name, text) for name, (text, _) in sources.items()))
-    return Outputs(path, candidate, tuple(responses), column_map.columns_text, nulls)
+    read = ((name, text) for name, (text, _) in sources.items() if name != MADE_WITH)
+    columns_text = ColumnMap(tuple(read)).columns_text
+    noted = made_with.pop() if len(made_with) == 1 else ""
+    return Outputs(path, candidate, tuple(responses), columns_text, nulls, noted)
 
 
 @sandboxed
@@ -236,6 +243,8 @@ def _opened(
     sample = filled_sample(table, cancel)
     guess = guess_columns(sample, ELOQUENT)
     texts = {**guess_outputs(sample, guess), **columns}
+    if MADE_WITH in sample.columns:
+        texts[MADE_WITH] = MADE_WITH
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
         raise InputError(
             path,

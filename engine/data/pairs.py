@@ -13,7 +13,7 @@ from math import lcm
 from pathlib import Path
 from typing import NamedTuple
 
-from engine.core.column_map import CANDIDATE, CANDIDATES, GAP, ID, INSTRUCTION, OUTPUTS
+from engine.core.column_map import CANDIDATE, CANDIDATES, GAP, GENERATED_WITH, ID, INSTRUCTION, OUTPUTS
 from engine.core.errors import Hint, InputError, Setting, SetupError
 from engine.core.formatting import did_you_mean, listed, named, quoted
 from engine.core.items import digest
@@ -108,6 +108,10 @@ class Pairs:
             CANDIDATES[0]: [pair.a for pair in self.pairs],
             CANDIDATES[1]: [pair.b for pair in self.pairs],
         }
+        made_with = {one.outputs.candidate: one.outputs.made_with for one in found.kept}
+        if any(made_with.values()):
+            columns[GENERATED_WITH[0]] = [made_with[pair.a] for pair in self.pairs]
+            columns[GENERATED_WITH[1]] = [made_with[pair.b] for pair in self.pairs]
         if self.is_part:
             columns[SEED_COLUMN] = [str(self.plan.seed)] * len(self.pairs)
         write_dataset(path, columns)

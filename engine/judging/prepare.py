@@ -4,7 +4,9 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.core.column_map import ColumnMap
+import pyarrow as pa
+
+from engine.core.column_map import CANDIDATES, GENERATED_WITH, ColumnMap
 from engine.core.errors import ColumnsError, Hint, Setting, SetupError, Step
 from engine.core.events import CancelToken, FilesRead, Preparing
 from engine.core.formatting import counted, listed
@@ -16,6 +18,7 @@ from engine.data.submission import rewritten_ids
 from engine.judging.plan import RunPlan, check_resumed
 from engine.models.checked_model import CheckedModel, checked_model
 from engine.models.devices import found_devices, lost_device, wished_device
+from engine.models.families import families_named, families_of_file
 from engine.models.memory import check_memory
 from engine.models.model_file import ModelFile, read_model_file
 from engine.models.opening import machine_on, machine_settings
@@ -29,12 +32,15 @@ from engine.settings.sampling import ItemSample
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A plan, its model file, what the user should know, and of how many items in the file."""
+    """A plan, its model file, what the user should know, and of how many items in the file. `favours`: which
+    candidates the judge may favour, as a sentence; empty where there are none.
+    """
 
     plan: RunPlan
     model: ModelFile
     notices: tuple[Hint | str, ...]
     items_in_file: int
+    favours: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,24 @@ def prepare_run(
     if lacking := plan.parts_lacking:
         notices = (*notices, lacking)
         yield FilesRead(model.name, "", (lacking,))
-    return PreparedRun(plan, model, notices, len(part.whole))
+    return PreparedRun(plan, model, notices, len(part.whole), own_candidates(part.items, checked))
+
+
+def own_candidates(dataset: Dataset, judge: CheckedModel) -> str:
+    """Says which candidates of a dataset are the judge itself, by name or by the hash that `generate` notes,
+    and which are of its family, by their names and the header of its file. Empty where none is.
+    """
+    found: dict[str, set[str]] = {"itself": set(), "of its family": set()}
+    families = families_named(judge.name) | families_of_file(judge.path)
+    for name, made_with in zip(CANDIDATES, GENERATED_WITH, strict=True):
+        columns = pa.table([dataset.texts(name), dataset.texts(made_with)], ["name", "with"])
+        for row in columns.group_by(["name", "with"]).aggregate([]).to_pylist():
+            if row["name"] == judge.name or judge.hash in row["with"]:
+                found["itself"].add(row["name"])
+            elif families & families_named(row["name"]):
+                found["of its family"].add(row["name"])
+    said = [f"{listed(sorted(names))} ({how})" for how, names in found.items() if names]
+    return f"{judge.name} may favour its own: candidates are {' and '.join(said)}." if said else ""
 
 
 def examples_of_setup(setup: RunSetup, rubric: Rubric, cancel: CancelToken) -> ExamplePool:

@@ -50,6 +50,8 @@ class Sampling:
     """Of a growing text where it is to end, in characters; None while it may continue."""
     lines: bool = True  # a text ends with its line
     ends: frozenset[int] = frozenset()  # further tokens that end it
+    top_p: float = 1.0  # the likeliest tokens with this much probability together, 0 to 1
+    may_be_empty: bool = False  # else ends are passed over until a letter or a digit is written
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ class Writer:
         token = self._choose(logits)
         for _ in range(_FIRST_CHOICES):
             # Once a letter or a digit is written the text has begun, and may end.
-            if any(map(str.isalnum, self.text.decode("utf-8", "ignore"))) or not self._ends(token):
+            begun = self._sampling.may_be_empty or any(map(str.isalnum, self.text.decode("utf-8", "ignore")))
+            if begun or not self._ends(token):
                 break
             logits[token] = -np.inf
             token = self._choose(logits)
@@ -99,6 +102,10 @@ class Writer:
             return int(np.argmax(scores))
         # In 64 bits: numpy refuses probabilities whose sum is as far from 1 as in 32 bits.
         probabilities = np.exp(log_softmax(scores.astype(np.float64) / self._sampling.temperature))
+        if self._sampling.top_p < 1:
+            order = np.argsort(-probabilities, kind="stable")
+            before = np.cumsum(probabilities[order]) - probabilities[order]
+            probabilities[order[before >= self._sampling.top_p]] = 0
         return int(self._random.choice(len(scores), p=probabilities / probabilities.sum()))
 
     def _ends(self, token: int) -> bool:

@@ -131,18 +131,24 @@ class _LimitReachedError(conversation.UnusableTemplateError):
     """A limit that a very busy computer might reach, too."""
 
 
-def chat_template(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
+def chat_template(
+    source: str | None, vocabulary: Vocabulary, cancel: CancelToken, with_system: bool = True
+) -> ChatTemplate:
     """The chat format for a model; plain text and a note where it has none of use. NoRoomError, Cancelled."""
-    return ChatTemplate(_frame(source, vocabulary, cancel), vocabulary)
+    return ChatTemplate(_frame(source, vocabulary, cancel, with_system), vocabulary)
 
 
-def template_of(model: LlamaModel, vocabulary: Vocabulary, cancel: CancelToken) -> ChatTemplate:
-    """The chat format of a model, by its default template, or else by one for another use, as a note says."""
+def template_of(
+    model: LlamaModel, vocabulary: Vocabulary, cancel: CancelToken, with_system: bool = True
+) -> ChatTemplate:
+    """The chat format of a model, by its default template, or else by one for another use, as a note says.
+    `with_system`: else that of conversations without a system message.
+    """
     default, named = model.chat_template, model.named_templates
     if default is not None or not named:
-        return chat_template(default, vocabulary, cancel)
+        return chat_template(default, vocabulary, cancel, with_system)
     found = f"The model has no default chat template, only templates called {listed(tuple(named))}"
-    frames = {name: _frame(source, vocabulary, cancel) for name, source in named.items()}
+    frames = {name: _frame(source, vocabulary, cancel, with_system) for name, source in named.items()}
     usable = {name: frame for name, frame in frames.items() if not frame.is_plain}
     if not usable:
         reasons = " ".join(frame.note for frame in frames.values())
@@ -153,21 +159,23 @@ def template_of(model: LlamaModel, vocabulary: Vocabulary, cancel: CancelToken) 
     return ChatTemplate(replace(frame, note=note), vocabulary)
 
 
-def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> conversation.Frame:
+def _frame(
+    source: str | None, vocabulary: Vocabulary, cancel: CancelToken, with_system: bool
+) -> conversation.Frame:
     if source is None:
         return conversation.plain_frame("The model has no chat template")
     asked = {"source": source, "bos": vocabulary.bos_text, "eos": vocabulary.eos_text}
-    key = digest([conversation.FRAME_VERSION, asked])
+    key = digest([conversation.FRAME_VERSION, asked, *([] if with_system else ["no system message"])])
     with model_memory() as memory:
         frame = _rendered.get(key) or memory.recall("frame", key, conversation.Frame)
         if frame is None:
-            frame = _rendered_apart(asked, cancel)
+            frame = _rendered_apart({**asked, "with_system": with_system}, cancel)
             memory.remember("frame", key, frame)
     _rendered[key] = frame
     return frame
 
 
-def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> conversation.Frame:
+def _rendered_apart(asked: Mapping[str, str | bool], cancel: CancelToken) -> conversation.Frame:
     try:
         given = {**asked, "seconds": conversation.RENDER_SECONDS}
         # Twice, with messages of different length: what cannot be repeated could not be resumed.

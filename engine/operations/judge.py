@@ -96,6 +96,9 @@ def prepare(
     made = yield from prepare_run(setup, cancel, dataset)
     if not request.accept_reading:
         _check_reading(made.plan.dataset)
+    if made.favours and not request.accept_own_candidates:
+        how = Hint("Use another judge. To judge by this one: ", Given("accept_own_candidates"), ".")
+        raise SetupError(made.favours, how)
     plan, fresh = made.plan, request.fresh
     if judged_on is not None:
         plan = replace(plan, began_on=judged_on)

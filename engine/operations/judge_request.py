@@ -88,6 +88,8 @@ class JudgeRequest:
     save_columns: bool = False
     accept_reading: bool = False
     """Judge although what is read looks as if it were something else: see `Dataset.signs`."""
+    accept_own_candidates: bool = False
+    """Judge although the judge is one of the candidates, or of their family: see `own_candidates`."""
     items: int | None = None
     sample: int | None = None
     sample_by: str | None = None

@@ -60,7 +60,8 @@ def rendering_report(request: str) -> str:
         # By a thread that needs nothing of Python: one call may keep the interpreter busy for minutes.
         faulthandler.dump_traceback_later(asked["seconds"], exit=True, file=nowhere)
         try:
-            frame = render_frame(asked["source"], asked["bos"], asked["eos"], asked["mark_bytes"])
+            given = (asked[key] for key in ("source", "bos", "eos", "mark_bytes", "with_system"))
+            frame = render_frame(*given)
         except UnusableTemplateError as error:
             return json.dumps({"refused": str(error)})
         finally:
@@ -68,20 +69,21 @@ def rendering_report(request: str) -> str:
     return json.dumps({"frame": plain(frame)})
 
 
-def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame:
+def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16, with_system: bool = True) -> Frame:
     """The template's own text around a system and a user message, and how a reply begins. `bos`, `eos`: the
     literals of the tokens that begin and end a text. `mark_bytes`: half the length of what stands for a
-    message meanwhile. UnusableTemplateError where the template fails, or drops or repeats a message.
+    message meanwhile. `with_system`: else around a user message alone, where templates may write a system
+    message of their own. UnusableTemplateError where the template fails, or drops or repeats a message.
     """
     refusals = []
     # Templates of models that see images, too, may write nothing of a content that is no list of parts.
     # Gemma 2 and Mistral's first refuse a system message; the user's message carries it then.
-    for in_parts, with_system in product((False, True), (True, False)):
+    for in_parts, system in product((False, True), (True, False) if with_system else (False,)):
         try:
-            return _frame_of(_renderer(source, bos, eos, in_parts), source, mark_bytes, with_system)
+            return _frame_of(_renderer(source, bos, eos, in_parts), source, mark_bytes, system)
         except UnusableTemplateError as error:
             refusals.append(error)
-    raise refusals[1]
+    raise refusals[with_system]
 
 
 def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) -> Frame:

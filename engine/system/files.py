@@ -73,6 +73,18 @@ def write_json(path: Path, value: object) -> None:
     write_whole(path, text.encode("utf-8"))
 
 
+def append(path: Path, data: bytes, size: int) -> None:
+    """Put `data` after the first `size` bytes of a file, and wait until it is on the disk. What lay behind
+    them is dropped: the rest of what was not written to its end. SetupError.
+    """
+    with _os_errors_as_setup_errors(path), path.open("r+b" if size else "wb") as file:
+        file.truncate(size)
+        file.seek(size)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 @contextmanager
 def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
     """A file to write to, which takes the place of `path` at the end of the block, like `write_whole`; its

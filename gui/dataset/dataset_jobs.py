@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.column_map import NO_LABEL, ColumnMap, Confidence, parse_columns
+from engine.core.column_map import NO_LABEL, OF_OUTPUTS, ColumnMap, Confidence, parse_columns
 from engine.core.errors import ColumnsError
 from engine.core.items import HUMAN_LABELS
 from engine.core.rubric import Rubric
@@ -202,7 +202,7 @@ def match_files(
     from engine.data.pairs import match_outputs
     from engine.report.pairs import found_sections
 
-    sources = parse_columns(columns, of_outputs=True)
+    sources = parse_columns(columns, OF_OUTPUTS)
     asked = read_instructions(instructions, sources, control.cancel) if instructions else None
     matched = match_outputs([read_outputs(path, sources, control.cancel) for path in paths], asked)
     sheet = Sheet("Outputs", found_sections(matched))

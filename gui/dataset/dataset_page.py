@@ -185,13 +185,18 @@ class DatasetPage(Page):
         folder = self.workspace.state.recent_folder("datasets")
         let_choose(self.window(), "Open dataset", folder, DATASETS, take)
 
-    def make_pairs(self) -> None:
-        """Ask for the outputs of several candidates, and open the dataset of pairs that is made of them."""
+    def make_pairs(self, outputs: Sequence[Path] = ()) -> None:
+        """Open the dataset of pairs that is made of the outputs of several candidates, asked for if none are
+        given.
+        """
         self.outputs_dialog = dialog = OutputsDialog(self.workspace, self.window())
         dialog.made.connect(self.workspace.open_dataset)
         dialog.finished.connect(lambda: setattr(self, "outputs_dialog", None))
         open_dialog(dialog)
-        dialog.ask_files()
+        if outputs:
+            dialog.add(outputs)
+        else:
+            dialog.ask_files()
 
     # Files with other columns
 

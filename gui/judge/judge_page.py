@@ -392,17 +392,27 @@ class JudgePage(Page):
 
     def _run(self, *, fresh: bool | None = None) -> None:
         setup = None if self.control.running else self.wanted(fresh)
-        if setup is not None and (setup.resumes is not None or self._is_read_right()):
+        if setup is not None and (setup.resumes is not None or self._is_meant()):
             self.control.start(setup)
 
-    def _is_read_right(self) -> bool:
-        """Whether the dataset seems to be read right, or a person says that it is: a run may take hours."""
-        dataset = self.workspace.dataset
+    def _is_meant(self) -> bool:
+        """Whether the dataset seems to be read right, and the judge is none of its candidates, or a person
+        says that it is meant so: a run may take hours.
+        """
+        dataset, plan = self.workspace.dataset, self.plan_panel.plan
         strong = [sign.text for sign in dataset.signs if sign.strong] if dataset is not None else []
-        if dataset is None or not strong:
+        if dataset is not None and strong:
+            seems = f"{short_name(dataset.name)} seems to be read wrong."
+            if not self._says_so(
+                "Is the dataset read right?", seems, "\n".join(f"{text}." for text in strong)
+            ):
+                return False
+        if plan is None or not plan.favours:
             return True
-        seems = f"{short_name(dataset.name)} seems to be read wrong."
-        box = question(self, "Is the dataset read right?", seems, "\n".join(f"{text}." for text in strong))
+        return self._says_so("Is this the right judge?", plan.favours, "Another model has no such interest.")
+
+    def _says_so(self, title: str, found: str, details: str) -> bool:
+        box = question(self, title, found, details)
         anyway = box.addButton("Judge it so", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton("Do not judge", QMessageBox.ButtonRole.RejectRole))
         box.exec()

@@ -41,6 +41,7 @@ class Planned:
     fit: "Fit"
     notices: tuple[str, ...]
     computing: Computing = field(default_factory=Computing)
+    favours: str = ""  # which candidates the judge may favour, as a sentence
 
 
 @job
@@ -60,7 +61,7 @@ def plan(control: JobControl, store_path: Path, setup: RunSetup, current: "Datas
     store = store_path if has_store(store_path) else None
     counted = followed(forecast(made, store, control.cancel, setup.fresh), control.report)
     settings, computes = made.settings, computing(setup, made, going_on)
-    notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
+    notices = [prepared.favours, *map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
     if setup.until is not None and _is_clear(made, going_on, store_path):
         notices.append("Everything is resolved already. “To the end” judges the rest.")
     elif setup.until is not None:
@@ -74,6 +75,7 @@ def plan(control: JobControl, store_path: Path, setup: RunSetup, current: "Datas
         fit=memory_fit(estimate, memory),
         notices=tuple(note for note in notices if note and note != computes.remark),
         computing=computes,
+        favours=prepared.favours,
     )
 
 

@@ -196,6 +196,7 @@ MENUS: Mapping[str, Rows] = {
     "&File": (
         Action("open_dataset", "&Open dataset…", "Ctrl+O"),
         Action("new_from_outputs", "&New dataset from outputs…"),
+        Action("new_from_prompts", "New dataset from &prompts…"),
         Action("open_submission", "Open s&ubmission…", "Ctrl+Shift+O"),
         Submenu("recent", "Open &recent"),
         Action("open_demo", "Open the &demo dataset"),

@@ -68,7 +68,7 @@ class DatasetChoice(CurrentChoice):
 
     def offer(self) -> None:
         self.offer_recent(self._menu)
-        _add_all(self._menu, self._does, "open_dataset", "new_from_outputs", "open_demo")
+        _add_all(self._menu, self._does, "open_dataset", "new_from_outputs", "new_from_prompts", "open_demo")
         self._look()
 
     def offer_recent(self, menu: QMenu) -> None:

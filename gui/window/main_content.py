@@ -22,6 +22,7 @@ from gui.compare.ranking_page import RankingPage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
 from gui.judge.prompt_jobs import Subject, masses_of
+from gui.judge.prompts_dialog import PromptsDialog
 from gui.judge.rubric_choice import RubricChoice
 from gui.judge.run_control import UNFINISHED, RunControl
 from gui.results.results_page import ResultsPage
@@ -180,6 +181,11 @@ class MainContent(QObject):
             said = replace(said, steps=steps, about=error.path)
         self.notices.add(said)
 
+    def _show_prompts(self) -> None:
+        dialog = PromptsDialog(self.workspace, self.frame)
+        dialog.made.connect(self.datasets.make_pairs)
+        open_dialog(dialog)
+
     def _show_self_test(self) -> None:
         dialog = dialogs.SelfTestDialog(self.workspace, self.frame)
         dialog.diagnostics_wanted.connect(self.diagnostics.copy)
@@ -190,6 +196,7 @@ class MainContent(QObject):
         return {
             "open_dataset": self.datasets.ask,
             "new_from_outputs": self.datasets.make_pairs,
+            "new_from_prompts": self._show_prompts,
             "open_submission": self.submissions.ask,
             "open_demo": partial(self.datasets.open, demo_dataset()),
             **self.results.exports,

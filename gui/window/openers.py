@@ -213,9 +213,9 @@ class DatasetOpener(QObject):
         if self._frame.page is not PageName.JUDGE:
             self._frame.show_page(PageName.DATASET)
 
-    def make_pairs(self) -> None:
+    def make_pairs(self, outputs: Sequence[Path] = ()) -> None:
         self._frame.show_page(PageName.DATASET)
-        self._dataset.make_pairs()
+        self._dataset.make_pairs(outputs)
 
     def open_file(self, path: Path) -> None:
         """Open a file that was chosen as a dataset; on Compare a submission is one more system."""

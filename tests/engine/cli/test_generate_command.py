@@ -1,0 +1,62 @@
+"""`generate`: from prompts and two models to a dataset of pairs that a third one judges."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine.core.column_map import GENERATED_WITH
+from engine.data.dataset import load_dataset
+from engine.system.paths import demo_model
+from tests.commands import facts, refusal, run_here
+
+
+@pytest.fixture
+def prompts(tmp_path: Path) -> Path:
+    path = tmp_path / "prompts.jsonl"
+    rows = [{"id": f"q{number}", "prompt": f"Name {number} fruits."} for number in range(1, 5)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> list[Path]:
+    """The demo model under two names of its own."""
+    return [Path(shutil.copy(demo_model(), tmp_path / f"{name}.gguf")) for name in ("one", "two")]
+
+
+def test_prompts_become_pairs_which_no_candidate_judges(
+    prompts: Path, others: list[Path], tmp_path: Path
+) -> None:
+    out, pairs = tmp_path / "responses", tmp_path / "pairs.tsv"
+    models = ("--model", others[0], "--model", others[1])
+    asked = ("generate", prompts, *models, "--out", out, "--max-tokens", 8, "--threads", 1)
+    planned = run_here(*asked, "--plan")
+    assert facts(planned.stdout)["prompts"] == "4"
+    assert not any(out.glob("*.jsonl"))
+    done = run_here(*asked, "--pairs", pairs)
+    assert done.returncode == 0
+    assert facts(done.stdout)["Pairs"] == "4, round robin"
+    dataset = load_dataset(pairs)
+    assert {*dataset.texts("candidate_a").to_pylist()} | {*dataset.texts("candidate_b").to_pylist()} == {
+        "one",
+        "two",
+    }
+    noted = json.loads(dataset.texts(GENERATED_WITH[0]).to_pylist()[0])
+    assert noted["max_tokens"] == 8
+    again = run_here(*asked)
+    assert "one.jsonl is there already: nothing is written again." in again.stderr
+    judged = ("judge", pairs, "--model", "demo", "--out", tmp_path / "judged.tsv", "--criteria", "relevance")
+    assert "candidates are one, two (itself)" in refusal(*judged)
+    accepted = run_here(*judged, "--mode", "labels", "--accept-own-candidates")
+    assert accepted.returncode == 0
+
+
+def test_what_is_no_prompt_is_named(prompts: Path, others: list[Path], tmp_path: Path) -> None:
+    with prompts.open("a", encoding="utf-8") as file:
+        file.write('{"id": "q9", "prompt": "  "}\n')
+    wrong = refusal("generate", prompts, "--model", others[0], "--out", tmp_path / "out")
+    assert "line 5: the instruction is empty." in wrong
+    columns = refusal("generate", prompts, "--model", "demo", "--out", tmp_path, "--columns", "output=x")
+    assert "'output' is not a column of prompts" in columns
