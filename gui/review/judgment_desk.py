@@ -239,7 +239,7 @@ class JudgmentDesk(QWidget):
         if self.writing:
             self.card.editor.field.setFocus()
         elif not self.session.may_write:
-            self._workspace.note.emit(HIDDEN)
+            self._workspace.note.emit("Label it first (A, B, G or X), then write: you label blind.")
         elif self.session.judgment is not None:
             self._named(self._write)
 
