@@ -77,7 +77,7 @@ class GroupPanel(QWidget):
 
 MOST_ROWS = 200
 _Row = ItemJudged | LabelsRead
-_BEFORE, _AFTER = (Head("Item"),), (Head("Flips", is_number=True),)
+_BEFORE, _AFTER = (Head("Id"),), (Head("Flips", is_number=True),)
 
 
 class LatestTableModel(HeadedModel):

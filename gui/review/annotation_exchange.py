@@ -183,9 +183,6 @@ class AnnotationExchange(QObject):
         task.failed.connect(self._workspace.problem)
         return task
 
-    def _tell(self, text: str) -> None:
-        self._workspace.notice.emit(Message(text, role="done", about=_ABOUT))
-
     def _show(self, found: CountedFiles) -> None:
         if self.dialog is not None:
             self.dialog.close()
@@ -198,4 +195,6 @@ class AnnotationExchange(QObject):
         dialog, space = self.dialog, self._workspace
         if dialog is not None:
             job = review_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
-            self._store(job, self._tell).finished.connect(space.watch.look)
+            tell = space.notice.emit
+            added = self._store(job, lambda text: tell(Message(text, role="done", about=_ABOUT)))
+            added.finished.connect(space.watch.look)

@@ -184,7 +184,6 @@ class JudgmentDesk(QWidget):
         buttons.label_wanted.connect(self.override_label)
         buttons.edit_wanted.connect(self.edit)
         buttons.undo_wanted.connect(self.undo)
-        buttons.redo_wanted.connect(self.redo)
 
     def override_label(self, label: Preference) -> None:
         if self.session.judgment is not None:

@@ -267,9 +267,7 @@ class ReviewTableModel(HeadedModel):
 
 
 def _marks(rows: "Sequence[ReviewRow]") -> str:
-    """`⇄2 ≠1`: each mark with the number of criteria, alone where there is one criterion only, whose sign
-    says that it has no label.
-    """
+    """`⇄2 ≠1`: each mark with the number of criteria, alone where there is one only (its sign says ∅)."""
     alone = len(rows) == 1
     counts = (
         ("⇄", sum(bool(row.flipped) for row in rows)),

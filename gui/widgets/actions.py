@@ -226,11 +226,10 @@ class CurrentChoice(MenuButton):
     def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
         painter, option = QtWidgets.QStylePainter(self), QtWidgets.QStyleOptionToolButton()
         self.initStyleOption(option)
-        lacking = super().sizeHint().width() - self.width()
-        if lacking > 0:  # else a fraction of a pixel would elide it
-            middle, mnemonic = Qt.TextElideMode.ElideMiddle, int(Qt.TextFlag.TextShowMnemonic)
-            room = self._width_of_text - lacking
-            option.text = self.fontMetrics().elidedText(self.text(), middle, room, mnemonic)
+        # One more, for the width of the text is rounded.
+        room = self.width() - super().sizeHint().width() + self._width_of_text + 1
+        middle, mnemonic = Qt.TextElideMode.ElideMiddle, int(Qt.TextFlag.TextShowMnemonic)
+        option.text = self.fontMetrics().elidedText(self.text(), middle, room, mnemonic)
         painter.drawComplexControl(QtWidgets.QStyle.ComplexControl.CC_ToolButton, option)
         painter.end()
 
