@@ -160,6 +160,9 @@ _BY_SUFFIX = {
     ".parquet": FileFormat.PARQUET,
 }
 
+_WORKBOOKS = (".xlsx", ".xls", ".xlsm", ".ods")
+_SAVE_AS_CSV = "Save its sheet as CSV (in Excel: File > Save as, 'CSV UTF-8'), and open that file."
+
 # First bytes that no table has, in lower case, what they are, and what to do.
 _STRANGERS = (
     ((b"\xff\xfe", b"\xfe\xff"), "is UTF-16 text.", SAVE_AS_UTF8),
@@ -348,6 +351,8 @@ def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
     suffix = "".join(suffixes[:-1][-1:] if packed else suffixes[-1:])
     if suffix == ".gguf":
         raise InputError(path, [_MODEL], _WHAT_A_DATASET_IS)
+    if suffix in _WORKBOOKS:
+        raise InputError(path, ["is a workbook of a spreadsheet program."], _SAVE_AS_CSV)
     if suffix not in _BY_SUFFIX:
         found = f"has the unknown suffix '{suffix}'." if suffix else "has no suffix for its format."
         raise InputError(path, [found], _SUFFIXES)

@@ -280,7 +280,8 @@ class MappedTable(SourceTable):
                 if source.is_list:
                     cells |= self._of_list(name, source, reader, row.number)
                     continue
-                if name in _MAY_BE_DIALOGUES:
+                # A file whose columns are ours holds the texts as they are, dialogues or not.
+                if name in _MAY_BE_DIALOGUES and self._map.source_of:
                     dialogues[name] = reader.turns(source)
                 cells[name] = self._cell(name, source, reader, row.number, dialogues.get(name))
             except SourceProblem as problem:

@@ -415,6 +415,8 @@ def _hint(system: System, shared: bool = False) -> Hint:
     share = (", or score what both have with ", Setting.PARTIAL, ".") if shared else (".",)
     if results and run and not run.complete and not run.submitted:
         return Hint(f"{incomplete(results)} ", Step.RESUME, *share)
+    if run and run.by_hand:
+        return Hint("Label the other items", *share)
     if run and run.identity.chosen:
         judged = f"The run judged only {run.identity.dataset_in_words}. "
         return Hint(judged, Step.CHOOSE_JUDGED_DATASET, *share)
@@ -422,7 +424,8 @@ def _hint(system: System, shared: bool = False) -> Hint:
 
 
 def _differences(system: System, gold: Dataset, missing: Sequence[str], extra: Sequence[str]) -> str:
-    said = f"{system.name} does not answer {gold.name}:"
+    by_hand = system.results is not None and system.results.run.by_hand
+    said = f"{system.name} {'do not cover' if by_hand else 'does not answer'} {gold.name}:"
     if missing:
         said += f"\n  ids missing ({len(missing):,} of {len(gold):,}): {listed(missing)}"
     if extra:

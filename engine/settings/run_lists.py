@@ -47,7 +47,7 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
     return [
         run.id,
         run.name,
-        PartOf(run.judged, identity.items),
+        PartOf(run.judged, None if run.by_hand else identity.items),
         mode if run.by_a_model or run.by_hand else f"{run.kind_word}, {mode}".rstrip(", "),
         f"{identity.dataset_in_words}{run.sample_in_short}",
         short_name(identity.model_name),

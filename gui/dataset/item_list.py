@@ -238,7 +238,7 @@ class ItemColumns(QObject):
     def _letters(self, column: DatasetColumn) -> float:
         default = _WIDTHS.get(column.source, max(len(column.title), _LONGEST_LABEL) + _ROOM_FOR_MARKS)
         if column.source == NEVER_HIDDEN:
-            default = min(self._table.longest_id, _LONGEST_ID) + _BESIDE_ID
+            default = max(len(column.title), min(self._table.longest_id, _LONGEST_ID)) + _BESIDE_ID
         return self._widths.get(column.source, default)
 
     def _letter(self) -> int:

@@ -77,7 +77,7 @@ class GroupPanel(QWidget):
 
 MOST_ROWS = 200
 _Row = ItemJudged | LabelsRead
-_BEFORE, _AFTER = (Head("Item"),), (Head("Flips", is_number=True),)
+_BEFORE, _AFTER = (Head("Id"),), (Head("Flips", is_number=True),)
 
 
 class LatestTableModel(HeadedModel):
@@ -381,6 +381,7 @@ class RunPanel(QWidget):
         # No column narrower than its title and its texts; an id may be long and is cut.
         label = font.horizontalAdvance("both good") + font.height() + 12
         least = {column: self.view.title_width(column) for column in range(self.table.columnCount())}
+        least[0] = max(least[0], font.horizontalAdvance("0000") + 8)
         self.view.fill({each: max(width, label * self.table.is_label(each)) for each, width in least.items()})
 
     def _figures_grid(self) -> QWidget:

@@ -206,7 +206,7 @@ class ModelActions(QObject):
 
 _FEWEST_ROWS, _MOST_ROWS = 3, 7
 _MANY = 8  # files; a filter is offered above that
-_NAME_WIDTH, _FOLDER_WIDTH = 22, 9  # characters, at the least
+_NAME_WIDTH, _FOLDER_WIDTH = 25, 11  # characters, at the least: of the demo model with its mark
 _LONGEST_NAME = 80  # characters, of a file that is not found yet
 _ARROW = 3  # characters, for the arrow of the sorted column
 _LAST = "last/model"

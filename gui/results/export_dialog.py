@@ -90,7 +90,8 @@ class ExportDialog(QtWidgets.QDialog):
         for part, shown in (
             (self.unfinished, self._left > 0),
             (self.stale, stale > 0),
-            (self.with_judge, form is Form.DATASET),
+            (self.health, not run.by_hand),
+            (self.with_judge, form is Form.DATASET and not run.by_hand),
             (self.with_curve, form is Form.REPORT and not run.submitted),
             (self.only_accepted, form not in _OF_LABELS and not run.submitted),
             (self.status, False),

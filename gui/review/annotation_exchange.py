@@ -25,7 +25,7 @@ from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name
 from gui.widgets.notice import Message
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import OpenRun
-from gui.workspace.task_panel import TaskPanel
+from gui.workspace.task_panel import TaskPanel, tell_written
 from gui.workspace.threads import Job, Task, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
@@ -217,7 +217,8 @@ class AnnotationExchange(QObject):
         path = ask_target(self._window, asking.windowTitle(), folder / f"{stem}-sheet.html", "HTML (*.html)")
         if path is not None:
             blind = asking.tick.isChecked()
-            self._store(review_jobs.write_sheet(path, dataset, rubric, blind, asking.sample))
+            job = review_jobs.write_sheet(path, dataset, rubric, blind, asking.sample)
+            self._store(job, lambda text: tell_written(self._workspace, path, text))
             state.keep_export_folder(path.parent)
 
     def _ask_where(self, asking: ExportWordsDialog, opened: OpenRun, annotators: Sequence[str]) -> None:
@@ -230,18 +231,16 @@ class AnnotationExchange(QObject):
         if path is None:
             return
         waiting = "\nYour latest annotations are not in the run store yet." if space.words.count else ""
-        self._store(review_jobs.export_words(space.store_path, opened.id, annotators, path, dataset), waiting)
+        role = "note" if waiting else "done"
+        job = review_jobs.export_words(space.store_path, opened.id, annotators, path, dataset)
+        self._store(job, lambda text: tell_written(space, path, text + waiting, role))
         space.state.keep_export_folder(path.parent)
 
-    def _store(self, job: Job[str], waiting: str = "") -> Task:
+    def _store(self, job: Job[str], tell: Callable[[str], object]) -> Task:
         task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
-        task.finished.connect(partial(self._tell, waiting))
+        task.finished.connect(tell)
         task.failed.connect(self._workspace.problem)
         return task
-
-    def _tell(self, waiting: str, text: str) -> None:
-        role = "note" if waiting else "done"
-        self._workspace.notice.emit(Message(text + waiting, role=role, about=_ABOUT))
 
     def _show(self, found: CountedFiles) -> None:
         if self.dialog is not None:
@@ -255,4 +254,6 @@ class AnnotationExchange(QObject):
         dialog, space = self.dialog, self._workspace
         if dialog is not None:
             job = review_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
-            self._store(job).finished.connect(space.watch.look)
+            tell = space.notice.emit
+            added = self._store(job, lambda text: tell(Message(text, role="done", about=_ABOUT)))
+            added.finished.connect(space.watch.look)

@@ -206,7 +206,7 @@ class OwnColumn(_Column):
         self.badge.hide()  # the buttons say it
         self._head.setVisible(bool(shown.marks))
         label = shown.label if isinstance(shown.label, Preference) else None
-        self.buttons.show_state(label, of.undo, of.redo, of.writing)
+        self.buttons.show_state(label, of.undo, of.writing)
         self.text.setVisible(not of.writing and bool(shown.text))
         self._filler.setVisible(not of.writing and not shown.text)
         self._make_room()

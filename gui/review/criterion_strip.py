@@ -154,7 +154,6 @@ class OverrideButtons(QtWidgets.QWidget):
     label_wanted = Signal(object)  # a Preference
     edit_wanted = Signal()
     undo_wanted = Signal()
-    redo_wanted = Signal()
 
     def __init__(self, wide: bool) -> None:
         super().__init__()
@@ -169,21 +168,18 @@ class OverrideButtons(QtWidgets.QWidget):
             button.clicked.connect(partial(self._want_label, label))
         self.edit = made("", self.edit_wanted.emit, f"Write {own} explanation, key E")
         self.undo = made("Undo (U)", self.undo_wanted.emit)
-        self.redo = made("Redo (Shift+U)", self.redo_wanted.emit)
-        buttons = (*self.labels.values(), self.edit, self.undo, self.redo)
+        buttons = (*self.labels.values(), self.edit, self.undo)
         FlowLayout(*buttons, on=self, gap=6 if wide else 4, whole=True)
         self.set_narrow(not wide)
-        self.show_state(None, "", "", False)
+        self.show_state(None, "", False)
         self.restyle()
 
-    def show_state(self, label: HumanLabel | None, undo: str, redo: str, writing: bool) -> None:
+    def show_state(self, label: HumanLabel | None, undo: str, closed: bool) -> None:
         for each, button in self.labels.items():
             button.setChecked(each is label)
         self.undo.setEnabled(bool(undo))
         name(self.undo, f"Undo {undo or 'your last action on this item'}, key U")
-        self.redo.setVisible(bool(redo))
-        name(self.redo, f"Redo {redo or 'nothing'}, key Shift+U")
-        self.edit.setEnabled(not writing)
+        self.edit.setEnabled(not closed)
 
     def set_narrow(self, narrow: bool) -> None:
         for label, button in self.labels.items():

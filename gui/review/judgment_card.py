@@ -420,7 +420,8 @@ class JudgmentCard(QFrame):
         self._show_explanation(shown)
         self._show_parts()
         self._show_human(shown)
-        self.buttons.show_state(shown.label, shown.undo, shown.redo, shown.writing)
+        closed = shown.writing or (shown.hidden and shown.label is None)
+        self.buttons.show_state(shown.label, shown.undo, closed)
 
     def open_editor(self, text: str, draft: str | None) -> None:
         self.explanation.hide()

@@ -180,7 +180,6 @@ class JudgmentDesk(QWidget):
         buttons.label_wanted.connect(self.override_label)
         buttons.edit_wanted.connect(self.edit)
         buttons.undo_wanted.connect(self.undo)
-        buttons.redo_wanted.connect(self.redo)
 
     def override_label(self, label: Preference) -> None:
         if self.session.judgment is not None:
@@ -235,7 +234,7 @@ class JudgmentDesk(QWidget):
         if self.writing:
             self.card.editor.field.setFocus()
         elif not self.session.may_write:
-            self._workspace.note.emit(HIDDEN)
+            self._workspace.note.emit("Label it first (A, B, G or X), then write: you label blind.")
         elif self.session.judgment is not None:
             self._named(self._write)
 

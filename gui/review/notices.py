@@ -195,9 +195,12 @@ class WantedLine(ListLine):
         super().__init__()
         self.show_all = self.offer("Show all", None, "Show all items again")
 
-    def follow(self, wanted: WantedItems | None, shown: int) -> None:
+    def follow(self, wanted: WantedItems | None, shown: int, hidden: bool) -> None:
         self.setVisible(wanted is not None)
-        if wanted is not None:
+        self.show_all.setHidden(hidden)
+        if hidden:  # their words may tell of labels
+            self.text.setText("You label blind: all items are listed, not only those that were asked for.")
+        elif wanted is not None:
             ids = wanted.filters.ids
             of_all = f" of {len(ids):,}" if ids is not None and len(ids) != shown else ""
             items = "item" if shown == 1 and not of_all else "items"

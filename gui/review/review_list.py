@@ -173,6 +173,7 @@ class ReviewList(QWidget):
         if self._session.adjudicating:
             self.filters.choose_order(ListOrder.ANNOTATORS)
         self._show_progress()
+        self.offer_enter()
 
     def next_unsettled(self, but: JudgmentKey) -> JudgmentKey | None:
         """Where annotators differ next and nobody adjudicated it: here, below, then from the top."""
@@ -256,7 +257,7 @@ class ReviewList(QWidget):
             return
         self._soon.start()
         request, asked = self.filters.request, self._asked
-        if asked is not None and request != asked.filters:
+        if asked is not None and not self._blind.limits and request != asked.filters:
             same_items = request.ids is not None and request.ids == asked.filters.ids
             self._asked = asked if same_items else None
         order, author = self.filters.list_order, self._workspace.author
@@ -312,7 +313,7 @@ class ReviewList(QWidget):
         self.view.fit_text()
         self.table.show_listing(self.review, listing, run.dataset, request)
         hidden = self._blind.limits and not request.escalated
-        self.wanted_line.follow(None if hidden else self._asked, shown)
+        self.wanted_line.follow(self._asked, shown, hidden)
         self.filters.show_escalated(self.review)
         self.no_sample.setVisible(order is ListOrder.MOST_UNCERTAIN)
         self.alike.follow(order, shown, listing.spread, self.review.labelled)

@@ -267,16 +267,16 @@ class ReviewTableModel(HeadedModel):
 
 
 def _marks(rows: "Sequence[ReviewRow]") -> str:
-    """`⇄2 ≠1`: each mark with the number of criteria, alone where there is one criterion only."""
+    """`⇄2 ≠1`: each mark with the number of criteria, alone where there is one only (its sign says ∅)."""
+    alone = len(rows) == 1
     counts = (
         ("⇄", sum(bool(row.flipped) for row in rows)),
         ("⚖", sum(row.judges_differ or row.judges_missing > 0 for row in rows)),
         ("≠", sum(row.differs_from_human for row in rows)),
         ("✎", sum(row.overridden for row in rows)),
         ("!", sum(row.stale for row in rows)),
-        ("∅", sum(row.unanswered for row in rows)),
+        ("∅", 0 if alone else sum(row.unanswered for row in rows)),
     )
-    alone = len(rows) == 1
     return " ".join(sign if alone else f"{sign}{count}" for sign, count in counts if count)
 
 

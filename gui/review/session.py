@@ -44,7 +44,6 @@ class ReviewedJudgment:
     proposed: str = ""  # what most of them say, to who adjudicates
     reviewer: str = ""  # who looks
     undo: str = ""  # what they may take back of what they did with the item
-    redo: str = ""  # and do again
     writing: bool = False  # whether they write the explanation now
     hidden: bool = False  # whether all of it but what is their own is kept from them
 
@@ -187,9 +186,9 @@ class ReviewSession:
         if run is None or review is None or judgment is None:
             return None
         results, key, author = run.results, self.key, self._opened.author
-        undo, writing = self._undo_in_words, self.writing
-        draft, redo = "" if writing else self._drafts.in_words(run.id, key), to_redo(self._steps)
-        told: dict[str, Any] = {"reviewer": author, "undo": undo, "redo": step_in_words(redo) if redo else ""}
+        writing = self.writing
+        draft = "" if writing else self._drafts.in_words(run.id, key)
+        told: dict[str, Any] = {"reviewer": author, "undo": self._undo_in_words}
         if not self.may_see:
             own = self._said.own(key, author)
             return ReviewedJudgment(

@@ -226,7 +226,8 @@ class CurrentChoice(MenuButton):
     def paintEvent(self, _event: QtGui.QPaintEvent) -> None:
         painter, option = QtWidgets.QStylePainter(self), QtWidgets.QStyleOptionToolButton()
         self.initStyleOption(option)
-        room = self.width() - super().sizeHint().width() + self._width_of_text
+        # One more, for the width of the text is rounded.
+        room = self.width() - super().sizeHint().width() + self._width_of_text + 1
         middle, mnemonic = Qt.TextElideMode.ElideMiddle, int(Qt.TextFlag.TextShowMnemonic)
         option.text = self.fontMetrics().elidedText(self.text(), middle, room, mnemonic)
         painter.drawComplexControl(QtWidgets.QStyle.ComplexControl.CC_ToolButton, option)

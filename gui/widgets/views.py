@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6 import QtGui
-from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, QTimer
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRectF, Qt, QTimer
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
 from engine.core.tables import latex_label, latex_table, markdown_table
@@ -82,6 +82,12 @@ class RowsView(RowFrame, QTableView):
             super().doItemsLayout()
         else:
             self.scheduleDelayedItemsLayout()
+
+    def moveCursor(self, action: QTableView.CursorAction, keys: Qt.KeyboardModifier) -> QModelIndex:
+        # Home and End go to the first and last row; Qt would go to the first and last cell of this one.
+        if action in (self.CursorAction.MoveHome, self.CursorAction.MoveEnd):
+            keys |= Qt.KeyboardModifier.ControlModifier
+        return super().moveCursor(action, keys)
 
     def fit_rows(self) -> None:
         self.verticalHeader().setDefaultSectionSize(

@@ -97,14 +97,17 @@ class RunChoice(CurrentChoice):
     def __init__(self, workspace: Workspace, does: Does) -> None:
         super().__init__("Run")
         self._workspace, self._does = workspace, does
-        for signal in (workspace.run_changed, workspace.runs_changed, workspace.judging_changed):
+        runs = (workspace.run_changed, workspace.runs_changed, workspace.judging_changed)
+        for signal in (workspace.dataset_changed, *runs):
             signal.connect(self._show)
         self._show()
 
     def _show(self) -> None:
-        run, judging = self._workspace.run, self._workspace.judging
+        space, run, judging = self._workspace, self._workspace.run, self._workspace.judging
         if run is None:
-            begun = f"Run {judging.run_id} is being judged" if judging is not None else "No run yet"
+            others = (each.id for each in space.runs if not space.is_of_dataset(each))
+            own = judging is not None and judging.run_id not in others
+            begun = f"Run {judging.run_id} is being judged" if judging and own else "No run yet"
             self.show_current(begun, "Choose a run")
             return
         stored = run.results.run
@@ -173,6 +176,7 @@ class HeadLine(QWidget):
         parts = (self.dataset, self.run, self.offered, rubric, who)
         in_row(*parts, STRETCH, on=self, margins=(16, 6, 16, 0), spacing=6)
         self.setMinimumWidth(1)  # no name widens the window
+        self.offered.clicked.connect(self.left)  # it vanishes with the offer
         workspace.author_changed.connect(self.left)  # who has said who they are goes on to label
 
     def take_keys(self) -> None:

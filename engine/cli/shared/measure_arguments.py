@@ -26,6 +26,7 @@ from engine.operations import opening
 from engine.operations.model_scores import ModelMeasures
 from engine.report.methods import Statement, bibliography, methods_latex, methods_text
 from engine.results.run_dataset import noted_of_items
+from engine.settings.identity import refuse_submitted
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system import files
@@ -97,6 +98,8 @@ def say_what_was_left_out(matched: Matched) -> None:
 def judged_by_run(options: argparse.Namespace, cancel: CancelToken) -> tuple[System, Dataset]:
     """The run by its judge only, for measures of raw predictions, and the labels of --gold."""
     system = open_system(options.run, options.store, labels_of=LabelSourceKind.JUDGE)
+    if system.results is not None:
+        refuse_submitted(system.results.run, "be calibrated")
     return system, read_labels(options, options.gold, [system], cancel)
 
 

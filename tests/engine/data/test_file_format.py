@@ -68,7 +68,8 @@ def packed(data: bytes) -> bytes:
         ("x.tsv", b"version https://git-lfs.github.com/spec/v1\noid", "is a Git LFS pointer", "git lfs pull"),
         ("x.tsv", PAGE, "is a web page", "Download the file itself"),
         ("x.parquet", PAGE, "is a web page", "Download the file itself"),
-        ("x.xlsx", b"", r"unknown suffix '\.xlsx'", r"Use \.tsv, \.csv"),
+        ("x.xlsx", b"PK\x03\x04\x14\0", "is a workbook of a spreadsheet program", "Save its sheet as CSV"),
+        ("x.docx", b"", r"unknown suffix '\.docx'", r"Use \.tsv, \.csv"),
         ("x.tsv.gz", packed(packed(b"a\tb\n")), "is gzip-compressed twice", "Unpack it once"),
         (
             "x.gguf",

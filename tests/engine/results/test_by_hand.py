@@ -103,4 +103,6 @@ def test_they_are_exported_as_a_dataset_and_judge_nothing(store_path: Path, item
     shown = run_here("runs", "show", 1, *stored).stdout
     assert "Labels by hand" in shown
     assert "not labelled (1): 12" in shown
-    assert "no model judged" in run_here("runs", "recalibrate", 1, "--none", *stored).stderr
+    wished = ("--gold", out, "--out", out.with_suffix(".json"))
+    for refused in (("runs", "recalibrate", 1, "--none"), ("calibrate", 1, *wished)):
+        assert "no model judged" in run_here(*refused, *stored).stderr

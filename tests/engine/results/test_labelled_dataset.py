@@ -29,6 +29,8 @@ AWKWARD = (
     "\ufeffé汉😀\u2028",
     '"',
     "a\0b",
+    "Assistant: a dialogue only where columns are chosen",
+    "Human: so\n\nAssistant: is this",
 )
 """Texts that a careless reader or writer would change."""
 

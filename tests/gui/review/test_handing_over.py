@@ -101,6 +101,7 @@ def test_texts_of_the_dataset_go_along_only_where_it_is_ticked(
             qtbot.keyClick(dialog.tick, Qt.Key.Key_Return)
         assert isinstance(message := told.args[0], Message)
         assert message.text == f"Written: mine.json\n1 annotation of Ada on 1 item. {said}"
+        assert "Show in folder" in message.steps
         made = load_annotation_file(tmp_path / "mine.json")
         assert made.annotators == ("Ada",)
         assert [item.output_a for item in made.texts.values()] == ["a"] * ticked

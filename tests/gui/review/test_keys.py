@@ -317,3 +317,10 @@ def test_what_the_status_bar_says_is_told(qtbot: QtBot, tmp_path_factory: pytest
     with qtbot.waitSignal(frame.announcer.said) as received:
         frame.show_note("No item is left to do by this filter.")
     assert received.args == ["No item is left to do by this filter."]
+
+
+def test_home_and_end_go_to_the_first_and_the_last_item(page: Page) -> None:
+    view = page.list.view
+    for key, row in ((Qt.Key.Key_End, page.list.shown - 1), (Qt.Key.Key_Home, 0)):
+        page.qtbot.keyClick(view, key)
+        assert view.currentIndex().row() == row

@@ -470,3 +470,11 @@ def test_each_person_stands_beside_the_others_with_text_and_note_and_who_settles
     annotators.reviewer.blind_button.click()
     assert not annotators.reviewer.adjudicate_button.isChecked()
     assert not annotators.session.adjudicating
+
+
+def test_enter_is_named_as_what_it_does_once_nobody_adjudicates_any_more(annotators: Page) -> None:
+    begin(annotators)
+    confirm = annotators.list.queue.confirm
+    assert confirm.text() == "Majority (Enter)"
+    annotators.reviewer.adjudicate_button.click()
+    assert confirm.text() == "Accept (Enter)"

@@ -119,6 +119,16 @@ def list_some(page: Page) -> None:
     page.workspace.listing_wanted.emit(wanted)
 
 
+def test_a_set_that_is_wanted_is_listed_once_its_annotator_is_not_blind_any_more(page: Page) -> None:
+    line = page.list.wanted_line
+    page.listing(page.reviewer.blind_button.click)
+    page.listing(lambda: list_some(page))
+    assert (page.list.shown, line.isVisible(), line.show_all.isVisible()) == (30, True, False)
+    assert "blind" in line.text.text()
+    page.listing(page.reviewer.blind_button.click)
+    assert (page.list.shown, line.text.text(), line.show_all.isVisible()) == (3, "3 items: three", True)
+
+
 def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(page: Page) -> None:
     annotators, clear = page.list.annotators, page.list.filters.clear_all
     note(page, "", "odd")
@@ -338,7 +348,7 @@ def test_blind_nothing_is_told_before_the_own_label(page: Page) -> None:
     assert orders == [*untold, "By instruction", "By instruction, backwards"]  # the others tell of labels
     assert filters.more.isHidden()
     assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
-    with page.hears(card.reason.text()):
+    with page.hears("Label it first (A, B, G or X), then write: you label blind."):
         page.press("E")
     assert not page.desk.writing
 

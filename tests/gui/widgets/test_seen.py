@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QStandardItemModel
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from gui.widgets.actions import CurrentChoice
 from gui.widgets.fields import ComboBox, DoubleSpinBox, SearchField, Slider, SpinBox
 from gui.widgets.labels import in_column, main_button, panel, scrolling
 from gui.widgets.views import ListView, table_view
@@ -130,6 +131,19 @@ def test_what_has_the_keys_is_seen(qtbot: QtBot, kind: str) -> None:
     assert window.focusWidget() in {made, made.focusProxy()}
     least = {"tab": 2 * made.fontMetrics().height(), "slider": 2 * made.height()}.get(kind, made.width())
     assert changed(before, picture(made), 3) >= least
+
+
+@dressed
+def test_a_current_choice_has_as_much_room_with_the_keys(qtbot: QtBot) -> None:
+    made = CurrentChoice("Run")
+    window = shown(qtbot, made)
+    made.show_current("Run 1", "")
+    room = made.sizeHint()
+    made.setFocus()
+    made.show_current("", "")
+    made.show_current("Run 1", "")
+    assert window.focusWidget() is made
+    assert made.sizeHint() == room
 
 
 @dressed

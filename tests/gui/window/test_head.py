@@ -72,9 +72,10 @@ def test_a_dataset_takes_its_run_along_and_a_run_its_dataset(
     qtbot.waitUntil(lambda: named(main)[1] == "No run yet")
     assert main.review.nothing.isVisible()
     assert main.review.context.text() == ""
-    space.judging = UnderWay(7, 1, 240)
-    space.judging_changed.emit()
-    assert named(main)[1] == "Run 7 is being judged"
+    for number, said in ((1, "No run yet"), (7, "Run 7 is being judged")):  # run 1 is of gold.tsv
+        space.judging = UnderWay(number, 1, 240)
+        space.judging_changed.emit()
+        assert named(main)[1] == said
     of_gold = offered(main.head.run)["Runs of gold.tsv"].menu()
     assert isinstance(of_gold, QMenu)
     [entry] = of_gold.actions()
