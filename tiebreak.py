@@ -16,10 +16,11 @@ from engine.core import VERSION
 if TYPE_CHECKING:
     from engine.api.generation import generate
     from engine.api.judge import Judge, Plan
+    from engine.api.labelling import label_by_hand, labelling_sheet
     from engine.api.pairwise import PairwiseJudge, demo_dataset, pairwise_preference_judge, read
     from engine.api.refused import Refused
     from engine.api.refused import TiebreakNotice as Notice
-    from engine.api.run import Run, label_by_hand, labelling_sheet, runs
+    from engine.api.run import Run, runs
 
 __version__ = VERSION
 __all__ = [
@@ -49,8 +50,8 @@ _WHERE = {
     "Run": ("engine.api.run", "Run"),
     "demo_dataset": ("engine.api.pairwise", "demo_dataset"),
     "generate": ("engine.api.generation", "generate"),
-    "label_by_hand": ("engine.api.run", "label_by_hand"),
-    "labelling_sheet": ("engine.api.run", "labelling_sheet"),
+    "label_by_hand": ("engine.api.labelling", "label_by_hand"),
+    "labelling_sheet": ("engine.api.labelling", "labelling_sheet"),
     "read": ("engine.api.pairwise", "read"),
     "runs": ("engine.api.run", "runs"),
 }

@@ -311,6 +311,14 @@ def _name_of(label: object) -> str:
         return in_a_line(label)
 
 
+def target_of(path: AnyPath, form: str, *suffixes: str) -> Path:
+    """A file to write, of a `form` in words. SetupError for another suffix."""
+    target = path_of("path", path)
+    if target.suffix.lower() not in suffixes:
+        raise SetupError(f"{target.name}: the file will be {form}.", f"Name it {target.stem}{suffixes[0]}")
+    return target
+
+
 def path_or_frame(data: object, store: Path) -> Path | FramedItems:
     if isinstance(data, pd.DataFrame):
         return FramedItems.of(data, store)

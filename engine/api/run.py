@@ -19,11 +19,10 @@ from engine.calibration.run_calibration import Wishes
 from engine.core.errors import FileKind, Hint, SetupError, Step
 from engine.core.events import CancelToken, followed
 from engine.core.formatting import in_a_line
-from engine.core.rubric import ELOQUENT, Rubric, default_criterion
+from engine.core.rubric import default_criterion
 from engine.core.tables import Sentences
-from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
-from engine.data.rubrics.files import find_rubric
 from engine.data.submission import write_submission
 from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.metrics.comparison import compare, match_all
@@ -50,13 +49,11 @@ from engine.report.run import changes_table
 from engine.report.trust import trust_sections
 from engine.results.accepted import accepted_in_words, accepted_only
 from engine.results.calibration import load_calibration
-from engine.results.completeness import begin_by_hand
 from engine.results.exports import as_json, write_results_csv
-from engine.results.labelling_sheet import write_labelling_sheet
 from engine.results.run_results import RunResults, decided_again, submission_of
 from engine.results.trust import confidences
 from engine.settings.identity import refuse_submitted
-from engine.settings.sampling import DEFAULT_SEED, ItemSample, checked_seed
+from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.store.opening import has_store
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json, write_whole
@@ -415,7 +412,7 @@ class Run(RunAsStored):
 
     def _target(self, path: arguments.AnyPath, form: str, *suffixes: str, gold: Gold = None) -> Path:
         """A path to write to. SetupError for a wrong suffix, and for an input of the run."""
-        target = _named(path, form, *suffixes)
+        target = arguments.target_of(path, form, *suffixes)
         check_targets({"path": target}, self._files(gold))
         return target
 
@@ -541,65 +538,3 @@ def runs(store: arguments.AnyPath | None = None, archived: bool = False) -> list
     for run in damaged:
         notice(run.problem)
     return [Run(run.id, store) for run in found if archived or not run.archived]
-
-
-def _named(path: arguments.AnyPath, form: str, *suffixes: str) -> Path:
-    target = arguments.path_of("path", path)
-    if target.suffix.lower() not in suffixes:
-        raise SetupError(f"{target.name}: the file will be {form}.", f"Name it {target.stem}{suffixes[0]}")
-    return target
-
-
-def _items(
-    data: arguments.AnyPath | pd.DataFrame, rubric: arguments.AnyPath | None, store: Path, keep: bool = False
-) -> tuple[Dataset, Rubric]:
-    """A dataset and what is labelled of it; `keep`: a frame is kept beside the store."""
-    asked = ELOQUENT if rubric is None else find_rubric(arguments.name_or_path("rubric", rubric))
-    given = arguments.path_or_frame(data, store)
-    if isinstance(given, Path):
-        return load_dataset(given, asked), asked
-    if keep:
-        given.keep()
-    return given.load(asked), asked
-
-
-@arguments.api_call
-def labelling_sheet(
-    data: arguments.AnyPath | pd.DataFrame,
-    path: arguments.AnyPath,
-    rubric: arguments.AnyPath | None = None,
-    *,
-    blind: bool = False,
-    sample: int | None = None,
-    seed: int = DEFAULT_SEED,
-) -> Path:
-    """Write an HTML file in which others label a dataset in a browser, without this program; its path. It
-    gives back a file that `annotations import` takes. `data`, `rubric`: as for `label_by_hand`. `blind`: the
-    labels of the dataset are left out. `sample`: only so many items, as `seed` draws them.
-
-    >>> labelling_sheet(demo_dataset(), "sheet.html", blind=True).name
-    'sheet.html'
-    """
-    target = _named(path, "HTML", ".html", ".htm")
-    drawn = None if sample is None else ItemSample(sample, seed)
-    dataset, asked = _items(data, rubric, default_store())
-    write_labelling_sheet(target, dataset, asked, blind, drawn)
-    return target
-
-
-@arguments.api_call
-def label_by_hand(
-    data: arguments.AnyPath | pd.DataFrame,
-    rubric: arguments.AnyPath | None = None,
-    store: arguments.AnyPath | None = None,
-) -> Run:
-    """A run in which annotators label a dataset by hand, without a judge, on the page Review of the window;
-    an existing one is kept. `data`: as for `Judge.run`; `rubric`: what is labelled, a name or a file.
-
-    >>> label_by_hand(demo_dataset()).labels.empty  # nobody has labelled anything yet
-    True
-    """
-    path = default_store() if store is None else arguments.path_of("store", store).absolute()
-    dataset, asked = _items(data, rubric, path, keep=True)
-    with expecting(path, FileKind.RUN_STORE), RunStore(path) as opened:
-        return Run(begin_by_hand(dataset, asked, opened).id, store)

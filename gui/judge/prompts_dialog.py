@@ -39,7 +39,7 @@ class PromptsDialog(TaskDialog):
 
     made = Signal(object)
 
-    def __init__(self, workspace: Workspace, parent: QWidget) -> None:
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__("New dataset from prompts", "&Write responses", "&Make pairs…", parent)
         self._workspace = workspace
         self.written: WrittenResponses | None = None

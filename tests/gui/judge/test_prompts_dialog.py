@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.system.paths import demo_model
@@ -18,7 +17,7 @@ from tests.gui.steps import shown
 def test_prompts_become_files_for_pairs(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.json"
     prompts.write_text(json.dumps([{"id": "1", "instruction": "Name a fruit."}]), "utf-8")
-    dialog = shown(qtbot, PromptsDialog(workspace, QWidget()))
+    dialog = shown(qtbot, PromptsDialog(workspace))
     dialog.prompts.set_path(prompts)
     dialog.prompts.changed.emit()
     assert not dialog.act_button.isEnabled()  # no model is ticked
