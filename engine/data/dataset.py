@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.core.column_map import CANDIDATES, RECORDS, ColumnMap, annotators_among
+from engine.core.column_map import CANDIDATES, GENERATED_WITH, RECORDS, ColumnMap, annotators_among
 from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
@@ -114,6 +114,16 @@ class Dataset:
     def names_candidates(self) -> bool:
         """Whether it says which models wrote the responses: `texts` of CANDIDATES gives their names."""
         return set(CANDIDATES) <= set(self.other_columns)
+
+    @cached_property
+    def candidates(self) -> Mapping[str, str]:
+        """The candidates that it names, each with what `generate` notes of how it wrote; empty if nothing."""
+        found: dict[str, str] = {}
+        for name, made_with in zip(CANDIDATES, GENERATED_WITH, strict=True) if self.names_candidates else ():
+            both = pa.table([self.texts(name), self.texts(made_with)], ["name", "made_with"])
+            for row in both.group_by(["name", "made_with"]).aggregate([]).to_pylist():
+                found[row["name"]] = found.get(row["name"]) or row["made_with"]
+        return dict(sorted(found.items()))
 
     @property
     def groups(self) -> dict[str, str]:

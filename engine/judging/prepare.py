@@ -4,9 +4,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pyarrow as pa
-
-from engine.core.column_map import CANDIDATES, GENERATED_WITH, ColumnMap
+from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, Hint, Setting, SetupError, Step
 from engine.core.events import CancelToken, FilesRead, Preparing
 from engine.core.formatting import counted, listed
@@ -108,16 +106,14 @@ def own_candidates(dataset: Dataset, judge: CheckedModel) -> str:
     """Says which candidates of a dataset are the judge itself, by name or by the hash that `generate` notes,
     and which are of its family, by their names and the header of its file. Empty where none is.
     """
-    found: dict[str, set[str]] = {"itself": set(), "of its family": set()}
+    found: dict[str, list[str]] = {"itself": [], "of its family": []}
     families = families_named(judge.name) | families_of_file(judge.path)
-    for name, made_with in zip(CANDIDATES, GENERATED_WITH, strict=True):
-        columns = pa.table([dataset.texts(name), dataset.texts(made_with)], ["name", "with"])
-        for row in columns.group_by(["name", "with"]).aggregate([]).to_pylist():
-            if row["name"] == judge.name or judge.hash in row["with"]:
-                found["itself"].add(row["name"])
-            elif families & families_named(row["name"]):
-                found["of its family"].add(row["name"])
-    said = [f"{listed(sorted(names))} ({how})" for how, names in found.items() if names]
+    for name, made_with in dataset.candidates.items():
+        if name == judge.name or judge.hash in made_with:
+            found["itself"].append(name)
+        elif families & families_named(name):
+            found["of its family"].append(name)
+    said = [f"{listed(names)} ({how})" for how, names in found.items() if names]
     return f"{judge.name} may favour its own: candidates are {' and '.join(said)}." if said else ""
 
 

@@ -227,6 +227,9 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
         yield "weights and tie threshold", report.weights_from
     if report.evaluation.matched.part:
         yield "slice", report.evaluation.matched.part
+    for candidate, made_with in gold.candidates.items():
+        if made_with:
+            yield f"responses of {candidate}", made_with
     yield "human labels", str(gold.path)
     yield "human labels, texts' SHA-256", gold.hash
     yield "report by", f"Tiebreak {VERSION}"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.column_map import GENERATED_WITH
 from engine.data.dataset import load_dataset
 from engine.system.paths import demo_model
 from tests.commands import facts, refusal, run_here
@@ -39,12 +38,8 @@ def test_prompts_become_pairs_which_no_candidate_judges(
     assert done.returncode == 0
     assert facts(done.stdout)["Pairs"] == "4, round robin"
     dataset = load_dataset(pairs)
-    assert {*dataset.texts("candidate_a").to_pylist()} | {*dataset.texts("candidate_b").to_pylist()} == {
-        "one",
-        "two",
-    }
-    noted = json.loads(dataset.texts(GENERATED_WITH[0]).to_pylist()[0])
-    assert noted["max_tokens"] == 8
+    assert [*dataset.candidates] == ["one", "two"]
+    assert json.loads(dataset.candidates["one"])["max_tokens"] == 8
     again = run_here(*asked)
     assert "one.jsonl is there already: nothing is written again." in again.stderr
     judged = ("judge", pairs, "--model", "demo", "--out", tmp_path / "judged.tsv", "--criteria", "relevance")
