@@ -1,13 +1,19 @@
 """Tokens a second of `generate`, beside llama-server and a plain loop over llama-cpp-python's `Llama`.
 
     python -m bench.peers.generation MODEL [--server PROGRAM] [--slots 4 8 16]
+    python -m bench.peers.generation MODEL --kills 30
 
 The same prompts of the demo, greedy, each until it ends or is cut, in one run; loading is not counted.
 llama-server is built as bench/README.md says. Where other programs use the computer too, `--processor-time`
 counts the processor time of one thread instead.
+
+`--kills` kills the command again and again as it writes, and resumes it. In the end the file must have the
+bytes of one that was never killed. Exit code 1 where it has not.
 """
 
 import argparse
+import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -45,7 +51,10 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--processor-time", action="store_true", help="with one thread")
+    parser.add_argument("--kills", type=int, metavar="N", help="kill it so often instead")
     options = parser.parse_args()
+    if options.kills is not None:
+        return killed(options)
     threads = 1 if options.processor_time else options.threads
     cancel = CancelToken()
     prompts = read_prompts(demo_dataset())[: options.prompts]
@@ -74,6 +83,34 @@ def main() -> int:
             reached = "reached" if ratio >= least else "NOT REACHED"
             print(f"generate / {other}: {ratio:.2f}; at least {least}: {reached}")
     return 0
+
+
+def killed(options: argparse.Namespace) -> int:
+    """Kill the command after each group in turn, and at some moment of the next one."""
+    chance, files = random.Random(1), []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, kills in (("whole", 0), ("killed", options.kills)):
+            out = Path(folder, name)
+            command = [sys.executable, "main.py", "generate", demo_dataset(), "--model", options.model]
+            command += ["--out", out, "--max-tokens", str(options.max_tokens), "--at-once", "4"]
+            command += ["--temperature", "0.8", "--threads", "1"]
+            for number in range(kills):
+                child, before = subprocess.Popen(command, stdout=subprocess.DEVNULL), _written_in(out)
+                while child.poll() is None and _written_in(out) == before:
+                    time.sleep(0.01)
+                time.sleep(chance.random() / 4)
+                child.kill()
+                child.wait()
+                print(f"kill {number + 1}: {_written_in(out):,} bytes", flush=True)
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            files.append(next(out.glob("*.jsonl")).read_bytes())
+    alike = files[0] == files[1]
+    print(f"{options.kills} kills: {'the same bytes' if alike else 'OTHER BYTES'}")
+    return int(not alike)
+
+
+def _written_in(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.glob("*.jsonl*") if path.suffix != ".lock")
 
 
 def ours(plan: GenerationPlan, clock: Callable[[], float]) -> float:

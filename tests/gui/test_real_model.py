@@ -35,6 +35,7 @@ from engine.results.health import repeats_a_sentence, run_health
 from engine.results.run_results import RunResults, load_results
 from engine.settings.rows import JudgeSettings, KvType, MachineSettings, Mode
 from engine.store.run_store import RunStore
+from engine.system.paths import demo_dataset
 from gui.judge.run_control import RunControl, default_setup
 from gui.workspace.workspace import Workspace
 from models.smollm2 import SMOLLM2, FetchError, bring
@@ -234,3 +235,23 @@ def test_the_window_judges_with_it_and_says_that_it_does_not_judge(
     found = run_health(run_of(workspace).results)
     assert found.verdict is HealthVerdict.DOES_NOT_JUDGE
     assert {Sign.ANSWER_MASS, Sign.FLIPPED} <= {symptom.sign for symptom in found.symptoms}
+
+
+def test_from_prompts_to_a_ranking(smollm2: Path, tmp_path: Path) -> None:
+    """Both models write, pairs are made, the demo model judges them though it is one of them, and ranks."""
+    prompts, pairs, store = tmp_path / "prompts.tsv", tmp_path / "pairs.tsv", tmp_path / "runs.sqlite"
+    lines = demo_dataset().read_bytes().splitlines(keepends=True)
+    prompts.write_bytes(b"".join(lines[:25]))
+    models = ("--model", "demo", "--model", smollm2)
+    written = run(
+        "generate", prompts, *models, "--out", tmp_path / "out", "--max-tokens", 24, "--pairs", pairs
+    )
+    assert written.returncode == 0
+    assert load_dataset(pairs).candidates.keys() == {"demo-judge", smollm2.stem}
+    judged = ("judge", pairs, "--model", "demo", "--mode", "labels", "--store", store)
+    assert "demo-judge (itself)" in run(*judged, "--out", tmp_path / "labels.tsv").stderr
+    done = run(*judged, "--out", tmp_path / "labels.tsv", "--accept-own-candidates")
+    assert done.returncode == 0
+    ranked = run("rank", 1, "--store", store)
+    assert ranked.returncode == 0
+    assert smollm2.stem in ranked.stdout
