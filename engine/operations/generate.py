@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.core.errors import SetupError
-from engine.core.events import CancelToken, MeasureProgress, Note, Preparing, TokensEvaluated
+from engine.core.events import CancelToken, MeasureProgress, Note, Preparing, Reports, TokensEvaluated
 from engine.core.formatting import amount, counted, duration
 from engine.core.tables import Facts
 from engine.data.outputs import read_outputs
@@ -27,6 +27,7 @@ from engine.models.model_file import ModelFile, read_model_file
 from engine.models.opening import machine_settings, remembered_speed
 from engine.operations.opening import find_model
 from engine.settings.sampling import PairsPlan
+from engine.system.computer import Awake, KeepAwake
 from engine.system.files import check_writable, make_folder
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
@@ -103,8 +104,8 @@ def prepare(
 def generate(
     ready: ReadyGeneration, cancel: CancelToken, apart: bool = True
 ) -> Generator[Note | Preparing | MeasureProgress | TokensEvaluated, None, list[Responses]]:
-    """Write what is not there yet; the same again goes on after a stop. `apart`: in processes of their own.
-    Raises what `write_responses` raises.
+    """Write what is not there yet; the same again resumes after a stop. `apart`: in processes of their own. On
+    mains the computer is kept awake meanwhile. Raises what `write_responses` raises.
     """
     found = []
     for plan in ready.plans:
@@ -112,8 +113,12 @@ def generate(
         if responses is None:
             yield Preparing(plan.model.name)
             kind = SubprocessWorker if apart else InProcessWorker
-            with kind(write_responses, cancel) as worker:
-                responses = yield from worker.do(plan)
+            with kind(write_responses, cancel) as worker, Awake(KeepAwake.MAINS) as awake:
+                reports = Reports(worker.do(plan))
+                for event in reports:
+                    awake.refresh()
+                    yield event
+                responses = reports.result
         else:
             yield Note(f"{plan.out.name} is there already: nothing is written again.")
         for warning in responses.warnings:
