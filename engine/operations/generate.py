@@ -104,8 +104,8 @@ def prepare(
 def generate(
     ready: ReadyGeneration, cancel: CancelToken, apart: bool = True
 ) -> Generator[Note | Preparing | MeasureProgress | TokensEvaluated, None, list[Responses]]:
-    """Write what is not there yet; the same again resumes after a stop. `apart`: in processes of their own. On
-    mains the computer is kept awake meanwhile. Raises what `write_responses` raises.
+    """Write what is not there yet; the same again resumes after a stop. `apart`: in processes of their own.
+    On mains the computer is kept awake meanwhile. Raises what `write_responses` raises.
     """
     found = []
     for plan in ready.plans:
