@@ -29,7 +29,7 @@ _WHAT = (
     " time. What is complete is kept: after a stop, the same choice resumes."
 )
 _FEWEST, _MOST = 2, 8  # models
-_LINES_OF_MODELS = 6
+_LINES_OF_MODELS = 3, 8  # at the least, at most
 _SIZE = (130, 40)  # characters, lines
 _MODELS = "Models (*.gguf)"
 
@@ -97,7 +97,9 @@ class PromptsDialog(TaskDialog):
 
     def _asked(self) -> QWidget:
         labels.name(self.models, "Models that write responses", "Space ticks a model")
-        self.models.setFixedHeight(self.fontMetrics().height() * (_LINES_OF_MODELS + 1))
+        least, most = (self.fontMetrics().height() * (lines + 1) for lines in _LINES_OF_MODELS)
+        self.models.setMinimumHeight(least)
+        self.models.setMaximumHeight(most)
         labels.name(self.max_tokens, "The most tokens of a response")
         labels.name(self.temperature, "Temperature", "0 takes the likeliest token each time")
         labels.name(self.seed, "Seed of sampled responses")
