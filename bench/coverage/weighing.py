@@ -163,6 +163,8 @@ def _dataset(groups: Sequence[int], labels: IntArray) -> Dataset:
     """The items; what people say of the one criterion, by places in _LABELS."""
     columns: dict[str, Sequence[str]] = {
         "id": list(map(str, range(len(groups)))),
+        "output_a": [""] * len(groups),
+        "output_b": [""] * len(groups),
         "instruction": list(map(str, groups)),
         f"{_ONE}_preference": [_LABELS[label] for label in labels],
     }
