@@ -101,7 +101,7 @@ class FileChoice(QWidget):
         self._shown = OneLine(role="")
         choose = button("Choose…", self._ask, f"Choose a file of {what}")
         self._clear = button("Remove", lambda: self._take(None), f"Use no {what}")
-        in_row((self._shown, STRETCH), choose, self._clear, on=self)
+        in_row((self._shown, STRETCH), choose, self._clear, on=self, spacing=4)
         self.set_path(None)
 
     def set_path(self, path: Path | None) -> None:
