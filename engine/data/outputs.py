@@ -189,10 +189,10 @@ def read_outputs(
         if OUTPUT not in cells:
             nulls += 1
             continue
-        own_id: str | None = cells.get(ID, "")
-        own_id = own_id if own_id.strip() else None
+        own_id = cells.get(ID, "")
+        known = own_id if own_id.strip() else None
         beside = {name: cells.get(name, "") for name in OF_PROMPT}
-        responses.append(Response(own_id, cells.get(INSTRUCTION), cells[OUTPUT], **beside))
+        responses.append(Response(known, cells.get(INSTRUCTION), cells[OUTPUT], **beside))
     table.raise_problems()
     if not responses and not nulls:
         raise table.no_rows()
@@ -210,15 +210,15 @@ def read_outputs(
                 Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
             ),
         )
-    known = [name for name in names if name]
+    named = [name for name in names if name]
     asked = {response.id or response.instruction for response in responses}
-    if len(known) > 1 and len(asked) < len(responses):
+    if len(named) > 1 and len(asked) < len(responses):
         raise InputError(
             path,
-            [f"contains the outputs of {len(known)} candidates ({listed(known)}) in long format."],
+            [f"contains the outputs of {len(named)} candidates ({listed(named)}) in long format."],
             "Split it into a file for each.",
         )
-    candidate = known[0] if len(names) == 1 and known else plain_stem(path)
+    candidate = named[0] if len(names) == 1 and named else plain_stem(path)
     read = ((name, text) for name, (text, _) in sources.items() if name in OF_OUTPUTS)
     columns_text = ColumnMap(tuple(read)).columns_text
     noted = made_with.pop() if len(made_with) == 1 else ""
