@@ -18,7 +18,10 @@ from tests.gui.steps import shown
 def test_prompts_become_files_for_pairs(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> None:
     prompts = tmp_path / "prompts.json"
     prompts.write_text(json.dumps([{"id": "1", "instruction": "Name a fruit."}]), "utf-8")
-    dialog = shown(qtbot, PromptsDialog(workspace, QWidget()))
+    window = shown(qtbot, QWidget())  # kept: Python would collect it, and Qt the dialog with it
+    dialog = PromptsDialog(workspace, window)
+    with qtbot.waitExposed(dialog):
+        dialog.show()
     dialog.prompts.set_path(prompts)
     dialog.prompts.changed.emit()
     assert not dialog.act_button.isEnabled()  # no model is ticked
