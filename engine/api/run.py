@@ -1,4 +1,6 @@
-"""A run of the store for notebooks: its results, its measures, and its files."""
+"""A run of the store for notebooks: its results, its measures, and its files. Long because each of these is a
+method of one class.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

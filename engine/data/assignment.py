@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, file_stem, listed
-from engine.data.dataset import Dataset
+from engine.data.dataset import TEXT_COLUMNS, Dataset
 from engine.data.label_origins import drawn_place, in_drawn_order
 from engine.data.submission import write_dataset
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
@@ -22,7 +22,6 @@ TRAINING = "training-"
 """How the ids of training items begin, which annotators may know as such. All others tell nothing."""
 PLACE = "place-"
 LIST = "assignment.tsv"
-_TEXTS = ("instruction", "output_a", "output_b")
 _LONGEST_STEM = 100  # bytes
 
 
@@ -163,7 +162,7 @@ def write_assignment(dataset: Dataset, design: AssignmentDesign, folder: Path) -
     said = []
     for name, own in found.items():
         columns = {"id": [each.id for each in own]}
-        for text in _TEXTS:
+        for text in (*TEXT_COLUMNS, *dataset.background):
             columns[text] = [getattr(items[each.item_id], text) for each in own]
         for criterion in dataset.criteria if design.training else ():
             labels = dataset.labels(criterion)  # of training items alone: annotators see them
@@ -172,7 +171,7 @@ def write_assignment(dataset: Dataset, design: AssignmentDesign, folder: Path) -
             ]
         write_dataset(files[name], columns)
         counts = Counter(each.purpose for each in own)
-        parts = (f"{counts[each]:,} {each.in_words}" for each in Purpose)
+        parts = (counted(counts[each], each.in_words[:-1], each.in_words) for each in Purpose)
         said.append(f"{files[name].name}: {', '.join(parts)}.")
     rows = [(name, *each) for name, own in found.items() for each in own]
     names = ("annotator", "id", "item", "purpose")

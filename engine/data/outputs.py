@@ -18,12 +18,14 @@ from engine.core.column_map import (
     OF_OUTPUTS,
     OUTPUT,
     OUTPUTS,
+    SYSTEM,
     ColumnMap,
     Confidence,
 )
 from engine.core.errors import Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
+from engine.core.items import BACKGROUND
 from engine.core.rubric import ELOQUENT
 from engine.data import column_words as naming
 from engine.data.column_content import Sample, filled_sample
@@ -128,16 +130,23 @@ def _whose(sample: Sample) -> str:
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
+OF_PROMPT = (SYSTEM, BACKGROUND[0])
+"""What `generate` notes of a prompt beside its instruction."""
 _BETWEEN = {ID: "-", INSTRUCTION: "\n\n", OUTPUT: "\n\n", CANDIDATE: " ", MADE_WITH: ""}
+_BETWEEN |= dict.fromkeys(OF_PROMPT, "")
 _EXAMPLE = "id=uid,instruction=prompt,output=response"
 
 
 class Response(NamedTuple):
-    """`id` and `instruction` are None where the file has none of them."""
+    """`id` and `instruction` are None where the file has none of them. `system`, `context`: of the prompt, as
+    `generate` notes them; else empty.
+    """
 
     id: str | None
     instruction: str | None
     output: str
+    system: str = ""
+    context: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,7 +190,9 @@ def read_outputs(
             nulls += 1
             continue
         own_id = cells.get(ID, "")
-        responses.append(Response(own_id if own_id.strip() else None, cells.get(INSTRUCTION), cells[OUTPUT]))
+        known = own_id if own_id.strip() else None
+        beside = {name: cells.get(name, "") for name in OF_PROMPT}
+        responses.append(Response(known, cells.get(INSTRUCTION), cells[OUTPUT], **beside))
     table.raise_problems()
     if not responses and not nulls:
         raise table.no_rows()
@@ -199,16 +210,16 @@ def read_outputs(
                 Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
             ),
         )
-    known = [name for name in names if name]
+    named = [name for name in names if name]
     asked = {response.id or response.instruction for response in responses}
-    if len(known) > 1 and len(asked) < len(responses):
+    if len(named) > 1 and len(asked) < len(responses):
         raise InputError(
             path,
-            [f"contains the outputs of {len(known)} candidates ({listed(known)}) in long format."],
+            [f"contains the outputs of {len(named)} candidates ({listed(named)}) in long format."],
             "Split it into a file for each.",
         )
-    candidate = known[0] if len(names) == 1 and known else plain_stem(path)
-    read = ((name, text) for name, (text, _) in sources.items() if name != MADE_WITH)
+    candidate = named[0] if len(names) == 1 and named else plain_stem(path)
+    read = ((name, text) for name, (text, _) in sources.items() if name in OF_OUTPUTS)
     columns_text = ColumnMap(tuple(read)).columns_text
     noted = made_with.pop() if len(made_with) == 1 else ""
     return Outputs(path, candidate, tuple(responses), columns_text, nulls, noted)
@@ -242,9 +253,11 @@ def _opened(
     table = open_table(path, cancel)
     sample = filled_sample(table, cancel)
     guess = guess_columns(sample, ELOQUENT)
-    texts = {**guess_outputs(sample, guess), **columns}
-    if MADE_WITH in sample.columns:
-        texts[MADE_WITH] = MADE_WITH
+    texts = guess_outputs(sample, guess)
+    if MADE_WITH in sample.columns:  # written by `generate`, which keeps the parts of a prompt apart
+        ours = (INSTRUCTION, MADE_WITH, *OF_PROMPT)
+        texts = {**texts, **{name: name for name in ours if name in sample.columns}}
+    texts = {**texts, **columns}
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
         raise InputError(
             path,
@@ -283,7 +296,7 @@ def _rows(
         is_null = False
         for name, (_, source) in sources.items():
             try:
-                if not reader.has(source):
+                if name not in OF_PROMPT and not reader.has(source):
                     raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
                 text = reader.text(source, _BETWEEN[name])
             except SourceProblem as problem:

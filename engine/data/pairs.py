@@ -19,7 +19,7 @@ from engine.core.formatting import did_you_mean, listed, named, quoted
 from engine.core.items import digest
 from engine.data.file_format import plain_stem
 from engine.data.label_origins import in_drawn_order
-from engine.data.outputs import Outputs, Response
+from engine.data.outputs import OF_PROMPT, Outputs, Response
 from engine.data.submission import write_dataset
 from engine.settings.sampling import PairsPlan
 
@@ -108,6 +108,12 @@ class Pairs:
             CANDIDATES[0]: [pair.a for pair in self.pairs],
             CANDIDATES[1]: [pair.b for pair in self.pairs],
         }
+        first = _first(
+            (str(one.id if found.by_id else one.instruction), one) for one in found.kept[0].outputs.responses
+        )
+        for name in OF_PROMPT:
+            said = [getattr(first[found.keys[pair.instruction]], name) for pair in self.pairs]
+            columns |= {name: said} if any(said) else {}
         made_with = {one.outputs.candidate: one.outputs.made_with for one in found.kept}
         if any(made_with.values()):
             columns[GENERATED_WITH[0]] = [made_with[pair.a] for pair in self.pairs]

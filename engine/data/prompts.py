@@ -78,6 +78,9 @@ def _opened(
     guessed = guess_columns(sample, ELOQUENT).map.source_of
     wanted = {name: guessed.get(name, "") for name in OF_PROMPTS}
     systems = (name for name in naming.SYSTEMS if name in sample.columns and sample.is_filled(name))
+    instruction, joined, more = wanted[INSTRUCTION].rpartition("+")
+    if joined and naming.plain_name(more) in naming.CONTEXTS:  # of a dataset it is a part of the instruction
+        wanted |= {INSTRUCTION: instruction, CONTEXT: more}
     wanted = {**wanted, SYSTEM: next(systems, ""), **columns}
     example = Setting.COLUMNS.at(f"{INSTRUCTION}={GAP}")
     if not wanted[INSTRUCTION]:

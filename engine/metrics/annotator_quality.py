@@ -168,7 +168,8 @@ def _randomised(reviews: Reviews, judge: Labels, seed: int) -> Iterator[tuple[st
     """
     first: dict[tuple[str, JudgmentKey], Annotation] = {}
     for each in sorted((*reviews.overrides, *reviews.confirmations), key=lambda each: each.created):
-        if each.preference is not None and each.undone is None and not each.settles and each.key in judge:
+        # Also one taken back: who gives another then has seen the judge's label.
+        if each.preference is not None and not each.settles and each.key in judge:
             first.setdefault((each.author, each.key), each)
     whole: tuple[list[tuple[str, float]], list[tuple[str, float]]] = ([], [])
     names = sorted({author for author, _ in first})

@@ -96,7 +96,8 @@ def prepare(
     made = yield from prepare_run(setup, cancel, dataset)
     if not request.accept_reading:
         _check_reading(made.plan.dataset)
-    if made.favours and not request.accept_own_candidates:
+    # A regression check asks whether the judge of an earlier run is the same still, whomever it favours.
+    if made.favours and regression is None and not request.accept_own_candidates:
         how = Hint("Use another judge. To judge by this one: ", Given("accept_own_candidates"), ".")
         raise SetupError(made.favours, how)
     plan, fresh = made.plan, request.fresh

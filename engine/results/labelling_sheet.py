@@ -80,7 +80,8 @@ def _content(dataset: Dataset, rubric: Rubric, blind: bool, sample: ItemSample |
 
 def _shown(item: Item, human: Mapping[str, Any]) -> dict[str, Any]:
     """An item as it is read: what could reorder or hide text is written out, as in the window."""
-    texts = {name: visible(getattr(item, name)) for name in ("id", "instruction", "output_a", "output_b")}
+    own = ("id", "instruction", "output_a", "output_b", *item.background)
+    texts = {name: visible(getattr(item, name)) for name in own}
     said = {
         name: {"label": gold.label, "explanation": visible(gold.explanation or "")}
         for name, gold in human.items()

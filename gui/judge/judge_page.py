@@ -407,6 +407,11 @@ class JudgePage(Page):
                 "Is the dataset read right?", seems, "\n".join(f"{text}." for text in strong)
             ):
                 return False
+        if plan is None and dataset is not None and dataset.names_candidates:
+            self.workspace.note.emit(
+                "The plan tells whether the judge is a candidate: press Run once it is there."
+            )
+            return False
         if plan is None or not plan.favours:
             return True
         return self._says_so("Is this the right judge?", plan.favours, "Another model has no such interest.")

@@ -440,8 +440,8 @@ class Reviewer(QObject):
     def _switch_adjudicating(self, on: bool) -> None:
         if on:  # an adjudicator must see the annotations of others
             self.blind_button.setChecked(False)
+        self.blind.paused = on
         if self.blind.share:
-            self.blind.paused = on
             self.blind_changed.emit()
         self.adjudication_changed.emit(on)
 
@@ -449,7 +449,8 @@ class Reviewer(QObject):
         """A room for what tells of labels: it is not there while this annotator labels blind."""
         room = labels.as_column(widget)
         room.setHidden(self.blind.limits)
-        self.blind_changed.connect(lambda: room.setHidden(self.blind.limits))
+        for signal in (self.blind_changed, self._workspace.run_changed):
+            signal.connect(lambda *_: room.setHidden(self.blind.limits))
         return room
 
     def look_at(self, index: int, criteria: Sequence[str]) -> None:

@@ -404,14 +404,16 @@ class Blind:
     def hides(self, item_id: str) -> bool:
         """Whether an item is labelled before anything of others is shown of it."""
         run = self._opened.run
-        if self.on or run is None or run.results.run.by_hand or not self.limits:
+        if self.on or run is None or not self.limits:
             return self.on
         return hidden_place(item_id, run.results.run.review_seed) < self.share
 
     @property
     def limits(self) -> bool:
         """Whether lists keep to themselves what tells of labels: of one item at least they are hidden."""
-        return self.on or (self.share > 0 and not self.paused)
+        run = self._opened.run
+        judged = run is not None and not run.results.run.by_hand
+        return self.on or (judged and self.share > 0 and not self.paused)
 
     def labelled(self, key: JudgmentKey) -> bool:
         return key in self._labels or key in self.given

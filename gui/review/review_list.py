@@ -292,7 +292,7 @@ class ReviewList(QWidget):
         seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
         self.review = replace(review, shown=self._blind.row, seed=seed)
         self.filters.show_run(self.review, run.results.run if run is not None else None)
-        self._hide_uncertainty()
+        self._hide_what_tells()
         asked = self._asked
         if asked is None:
             self.list_again()
@@ -338,14 +338,14 @@ class ReviewList(QWidget):
         """Who labels blind sees neither uncertainties nor filters or orders that tell of labels."""
         # The orders left are the same for all: those who stop early have labelled the same items, so that it
         # can be measured how far they agree.
-        self._hide_uncertainty()
-        for filters in (self.filters, self.annotators):
-            filters.set_blind(self._blind.limits)
+        self._hide_what_tells()
         self.table.forget_remarks()
         self.table.show_again()
         self.list_again()
 
-    def _hide_uncertainty(self) -> None:
+    def _hide_what_tells(self) -> None:
+        for filters in (self.filters, self.annotators):
+            filters.set_blind(self._blind.limits)
         run = self._workspace.run
         by_hand = run is not None and run.results.run.by_hand
         self.view.setColumnHidden(UNCERTAINTY, self._blind.limits or by_hand)

@@ -204,9 +204,14 @@ def test_where_nothing_can_be_kept_it_says_so_and_asks_before_it_is_left(
 def test_it_fits_is_told_to_those_who_do_not_see_it_and_can_be_read_light_and_dark(
     browser: Tab, tmp_path: Path
 ) -> None:
-    sheet = tmp_path / "sheet.html"
-    write_labelling_sheet(sheet, load_dataset(demo_dataset()), ELOQUENT)
+    sheet, data = tmp_path / "sheet.html", tmp_path / "pairs.tsv"
+    head, *rows = demo_dataset().read_text("utf-8").splitlines()
+    beside = ["context\treference", *["long " * 900 + "\tshort"] * 9, *["\t"] * len(rows)]
+    lines = (f"{row}\t{more}\n" for row, more in zip((head, *rows), beside, strict=False))
+    data.write_text("".join(lines), "utf-8")
+    write_labelling_sheet(sheet, load_dataset(data), ELOQUENT)
     browser.open(sheet)
+    assert browser.run("document.getElementById('context').textContent.length") == 4500
     parts = "[...document.querySelector('.labels').children]"
     assert browser.run(f"{parts}.every(part => part.scrollHeight <= part.clientHeight + 1)")
     browser.press(*"Ada", "Enter", *"abgxa", "b")

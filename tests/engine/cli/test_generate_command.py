@@ -48,6 +48,27 @@ def test_prompts_become_pairs_which_no_candidate_judges(
     assert accepted.returncode == 0
 
 
+def test_the_context_and_the_system_message_of_a_prompt_stand_with_its_pairs(
+    others: list[Path], tmp_path: Path
+) -> None:
+    prompts, pairs, out = tmp_path / "prompts.tsv", tmp_path / "pairs.tsv", tmp_path / "out"
+    prompts.write_text(
+        "id\tsystem\tinstruction\tcontext\n1\tBe brief.\tWho?\tAda\n2\t\tName one.\t\n", "utf-8"
+    )
+    models = ("--model", others[0], "--model", others[1])
+    asked = ("generate", prompts, *models, "--out", out, "--max-tokens", 2, "--threads", 1, "--pairs", pairs)
+    assert run_here(*asked).returncode == 0
+    dataset = load_dataset(pairs)
+    assert [(item.instruction, item.context) for item in dataset] == [("Who?", "Ada"), ("Name one.", "")]
+    assert dataset.texts("system").to_pylist() == ["Be brief.", ""]
+    again = tmp_path / "again.tsv"
+    assert run_here("pairs", *sorted(out.glob("*.jsonl")), "--out", again).returncode == 0
+    assert again.read_bytes() == pairs.read_bytes()
+    judged = ("judge", pairs, "--model", "demo", "--out", tmp_path / "labels.tsv", "--mode", "labels")
+    shown = (*judged, "--show-context", "--criteria", "relevance", "--accept-own-candidates")
+    assert "1 item has no context to show" in run_here(*shown).stderr
+
+
 def test_what_is_no_prompt_is_named(prompts: Path, others: list[Path], tmp_path: Path) -> None:
     with prompts.open("a", encoding="utf-8") as file:
         file.write('{"id": "q9", "prompt": "  "}\n')

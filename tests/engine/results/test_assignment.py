@@ -9,16 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from engine.annotations.effective import Reviews
 from engine.annotations.records import new_override
 from engine.core.errors import SetupError
 from engine.core.items import HumanLabel
+from engine.core.judgments import JudgmentKey
 from engine.data.assignment import LIST, TRAINING, AssignmentDesign, Purpose, assign, write_assignment
 from engine.data.dataset import Dataset, load_dataset
 from engine.metrics.annotator_agreement import agreement_of_annotators
+from engine.metrics.annotator_quality import labelling_quality
 from engine.results.annotation_file import annotation_file, load_annotation_file, save_annotation_file
 from engine.results.annotation_import import join, look_at
 from engine.results.completeness import begin_by_hand
 from engine.results.run_results import RunResults, load_results
+from engine.settings.sampling import hidden_place
 from engine.store.run_store import RunStore
 from tests.engine.results.laptops import START, Laptop
 from tests.judged import A, B, dataset
@@ -155,6 +159,37 @@ def test_annotators_are_held_against_themselves_beside_the_judge(tmp_path: Path)
     assert ada.slower.value == pytest.approx(2, rel=0.1)
     assert ada.later is not None
     assert ada.later.value == 0
+
+
+def test_a_label_taken_back_is_still_the_first_one() -> None:
+    keys = [JudgmentKey(item.id, "safety") for item in ITEMS]
+    places = [hidden_place(key.item_id, 0) for key in keys]
+    told = [
+        replace(
+            new_override(*key, A, None, "Ada", blind=place < 0.5),
+            created=START,
+            undone=START if place < 0.5 else None,
+        )
+        for key, place in zip(keys, places, strict=True)
+    ]
+    after = [
+        replace(new_override(*word.key, B, None, "Ada", blind=True), created=START + timedelta(seconds=9))
+        for word in told
+        if word.undone
+    ]
+    judge = dict.fromkeys(keys, B)
+    found = labelling_quality(
+        Reviews((*told, *after)),
+        judge,
+        {},
+        instructions={key.item_id: key.item_id for key in keys},
+        gold={},
+        seed=0,
+    )
+    [ada] = found.anchoring
+    assert ada.hidden_labels == len(after)
+    assert ada.hidden is not None
+    assert ada.hidden.value == 0  # what the second ones would make 1
 
 
 def quality_of(results: RunResults, gold: Dataset):  # type: ignore[no-untyped-def]

@@ -13,8 +13,10 @@ import pytest
 
 from engine.core.errors import InputError, SetupError
 from engine.core.rubric import ELOQUENT
-from engine.data.dataset import Dataset
+from engine.data.assignment import AssignmentDesign, write_assignment
+from engine.data.dataset import Dataset, load_dataset
 from engine.data.label_origins import in_drawn_order
+from engine.data.submission import write_dataset
 from engine.results.annotation_file import load_annotation_file, load_annotations
 from engine.results.completeness import begin_by_hand
 from engine.results.labelling_sheet import write_labelling_sheet
@@ -113,6 +115,24 @@ def test_the_same_items_make_the_same_sheet_and_a_sample_is_in_drawn_order(
     _, held = page_of(other, data, sample=ItemSample(3, 7))
     assert [each["id"] for each in held["items"]] == in_drawn_order(data.ids, 7)[:3]
     assert (held["origin"], held["seed"]) == ("random", 7)
+
+
+def test_annotators_read_the_context_and_the_reference_answer(tmp_path: Path) -> None:
+    path = tmp_path / "beside.tsv"
+    row = {
+        "id": "1",
+        "instruction": "Who?",
+        "output_a": "Ada",
+        "output_b": "Ben",
+        "context": "<b>",
+        "reference": "Ada",
+    }
+    write_dataset(path, {name: [text] for name, text in row.items()})
+    _, content = page_of(tmp_path / "sheet.html", load_dataset(path))
+    assert content["items"] == [row]
+    write_assignment(load_dataset(path), AssignmentDesign(("Ada",)), tmp_path / "dealt")
+    [dealt] = load_dataset(tmp_path / "dealt" / "Ada.tsv")
+    assert dealt.background == {"context": "<b>", "reference": "Ada"}
 
 
 def test_it_never_overwrites_its_dataset(data: Dataset) -> None:

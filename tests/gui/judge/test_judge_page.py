@@ -26,6 +26,7 @@ from engine.core.errors import Hint, Setting, SetupError
 from engine.core.events import ItemJudged, RunEnded, RunProgress
 from engine.core.health import Health, Sign, Symptom
 from engine.core.judgments import JudgmentKey
+from engine.data.submission import write_dataset
 from engine.settings.rows import ExampleKind, Mode
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
@@ -113,6 +114,27 @@ def test_what_seems_read_wrong_is_judged_if_confirmed(qtbot: QtBot, page: JudgeP
     assert not page.control.running
     answer("Judge it so")
     assert run_to_the_end(qtbot, page).judged == 8
+
+
+def test_a_judge_that_is_a_candidate_is_asked_about_once_the_plan_is_there(
+    qtbot: QtBot, page: JudgePage, tmp_path: Path
+) -> None:
+    path = tmp_path / "pairs.tsv"
+    columns = {"id": ["1"], "instruction": ["Who?"], "output_a": ["Ada"], "output_b": ["Ben"]}
+    write_dataset(path, {**columns, "candidate_a": ["7"], "candidate_b": ["demo-judge"]})
+    page.settings.show_setup(LABELS)
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        page.workspace.open_dataset(path)
+    with qtbot.waitSignal(page.workspace.note) as noted:
+        page.run()
+    assert "press Run once it is there" in noted.args[0]
+    wait_for_plan(qtbot, page)
+    said = answer("Do not judge")
+    page.run()
+    assert "candidates are demo-judge (itself)" in said[0]
+    assert not page.control.running
+    answer("Judge it so")
+    assert run_to_the_end(qtbot, page).judged == 1
 
 
 def test_the_first_start_says_what_to_do(qtbot: QtBot, page: JudgePage, workspace: Workspace) -> None:

@@ -14,12 +14,15 @@ from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, ListOrder, WantedItems, new_review
 from engine.core.items import PREFERENCES, HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
+from engine.core.rubric import ELOQUENT
+from engine.data.dataset import load_dataset
 from engine.data.label_origins import in_drawn_order
-from engine.results.completeness import random_part
+from engine.results.completeness import begin_by_hand, random_part
 from engine.results.exports import as_json
 from engine.results.run_results import load_results, load_reviews
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED, hidden_place
 from engine.store.run_store import RunStore
+from engine.system.paths import demo_dataset
 from gui.review.annotators import NoteDialog, WhoDialog
 from gui.review.filter_bar import SeedDialog
 from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
@@ -455,6 +458,13 @@ def test_on_a_random_share_of_the_items_labels_are_hidden_until_the_own_one(page
     page.enter()
     blind = {(each.item_id, each.blind) for each in (*page.overrides, *page.reviews.confirmations)}
     assert blind == {(first, True), (other, None)}
+    assert page.list.filters.more.isHidden()
+    with RunStore(page.workspace.store_path) as store:
+        by_hand = begin_by_hand(load_dataset(demo_dataset()), ELOQUENT, store)
+    page.workspace.open_run(by_hand.id)  # without a judge nothing is hidden
+    page.until(lambda: not page.list.filters.more.isHidden())
+    assert not page.reviewer.blind.limits
+    assert page.reviewer.blind.seen is None
 
 
 def begin_note(page: Page, text: str, *tags: str) -> NoteDialog:
