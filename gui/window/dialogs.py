@@ -210,8 +210,8 @@ class SettingsDialog(QtWidgets.QDialog):
         forget.clicked.connect(self._show)
         of_runs = "The settings of a run are on the Judge page and are stored with each run."
         inside = labels.as_column(self._form, forget, labels.hint(of_runs))
-        shown = labels.scrolling(inside), labels.STRETCH
-        labels.in_column(shown, labels.close_button(self), on=self, margins=None)
+        scrolled = labels.scrolling(inside), labels.STRETCH
+        labels.in_column(scrolled, labels.close_button(self), on=self, margins=None)
         labels.make_room(self, 84, 28)
         self.finished.connect(self._keep_author)
         self._show()
