@@ -24,6 +24,7 @@ from engine.core.column_map import (
 from engine.core.errors import Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
+from engine.core.items import BACKGROUND
 from engine.core.rubric import ELOQUENT
 from engine.data import column_words as naming
 from engine.data.column_content import Sample, filled_sample
@@ -31,6 +32,7 @@ from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_source import CellSource, DialoguePart, RowReader, SourceProblem, parse_source
 from engine.data.column_words import tokens_of
 from engine.data.file_format import plain_stem
+from engine.data.prompts import own_names
 from engine.data.recognition import known_as
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
@@ -108,6 +110,13 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
     asked = _turns(sample, "turns", DialoguePart.USERS)
     if asked and (uncertain or INSTRUCTION not in found):
         found[INSTRUCTION] = asked
+    read = {column for source in found.values() for column in parse_source(source, sample.columns).columns}
+    sources = ((name, guess.map.source_of.get(name)) for name in BACKGROUND)
+    found |= {
+        name: source
+        for name, source in sources
+        if source and read.isdisjoint(parse_source(source, sample.columns).columns)
+    }
     system = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
     return found if system is None else {**found, CANDIDATE: system}
 
@@ -128,16 +137,17 @@ def _whose(sample: Sample) -> str:
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
-_BETWEEN = {ID: "-", INSTRUCTION: "\n\n", OUTPUT: "\n\n", CANDIDATE: " ", MADE_WITH: ""}
+_BETWEEN = {ID: "-", CANDIDATE: " ", MADE_WITH: ""}  # else an empty line
 _EXAMPLE = "id=uid,instruction=prompt,output=response"
 
 
 class Response(NamedTuple):
-    """`id` and `instruction` are None where the file has none of them."""
+    """`id` and `instruction` are None where the file has none of them. `background`: as BACKGROUND."""
 
     id: str | None
     instruction: str | None
     output: str
+    background: tuple[str, ...] = ("",) * len(BACKGROUND)
 
 
 @dataclass(frozen=True)
@@ -181,7 +191,10 @@ def read_outputs(
             nulls += 1
             continue
         own_id = cells.get(ID, "")
-        responses.append(Response(own_id if own_id.strip() else None, cells.get(INSTRUCTION), cells[OUTPUT]))
+        background = tuple(cells.get(name, "") for name in BACKGROUND)
+        responses.append(
+            Response(own_id if own_id.strip() else None, cells.get(INSTRUCTION), cells[OUTPUT], background)
+        )
     table.raise_problems()
     if not responses and not nulls:
         raise table.no_rows()
@@ -243,8 +256,8 @@ def _opened(
     sample = filled_sample(table, cancel)
     guess = guess_columns(sample, ELOQUENT)
     texts = {**guess_outputs(sample, guess), **columns}
-    if MADE_WITH in sample.columns:
-        texts[MADE_WITH] = MADE_WITH
+    if MADE_WITH in sample.columns:  # which `generate` wrote, with columns of these names
+        texts |= {**own_names(sample.columns, texts), MADE_WITH: MADE_WITH, **columns}
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
         raise InputError(
             path,
@@ -270,8 +283,8 @@ def _opened(
 def _rows(
     table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
 ) -> Iterator[dict[str, str]]:
-    """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something is
-    reported.
+    """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something else
+    than BACKGROUND is reported.
     """
     needed = {name for _, source in sources.values() for name in source.columns}
     table.must_be_text = needed
@@ -284,8 +297,13 @@ def _rows(
         for name, (_, source) in sources.items():
             try:
                 if not reader.has(source):
+                    if name in BACKGROUND:
+                        continue
                     raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
-                text = reader.text(source, _BETWEEN[name])
+                if name in BACKGROUND:
+                    cells[name] = reader.all_text(source)
+                    continue
+                text = reader.text(source, _BETWEEN.get(name, "\n\n"))
             except SourceProblem as problem:
                 table.report(row.number, str(problem))
                 continue
@@ -293,7 +311,7 @@ def _rows(
                 is_null = True
             else:
                 cells[name] = text
-        if len(cells) + is_null == len(sources):
+        if {*sources} <= {*cells, *BACKGROUND, *([OUTPUT] if is_null else ())}:
             yield cells
 
 
