@@ -55,7 +55,8 @@ _FAVOUR = (
 )
 _FEATURE = Column("feature", "much more of", Kind.NAME).means(
     "A has much more of it than B: more characters, items of lists, headings, bold parts, code, or English"
-    " words of the first person, of hedging, of refusals. Position A: the response stood as A."
+    " words of the first person, of hedging, of refusals; or it is more like the reference answer (ROUGE-L)."
+    " Position A: the response stood as A."
 )
 _BY_FEATURE = (
     Column("favour", "judge − labels", Kind.ESTIMATE).means(
