@@ -6,7 +6,7 @@ from engine.api import arguments
 from engine.api.tables import frame_of_rows
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.metrics.planning import Wanted, size_of_groups
+from engine.metrics.planning import LabelGoals, size_of_groups
 from engine.system.paths import default_store
 
 
@@ -15,14 +15,14 @@ def plan_labels(
     data: arguments.AnyPath | pd.DataFrame | None = None,
     *,
     each: float = 1.0,
-    accuracy: float = Wanted.accuracy,
-    kappa: float = Wanted.kappa,
-    chance: float = Wanted.chance,
-    baseline: float = Wanted.baseline,
-    half: float = Wanted.half,
-    target: float = Wanted.target,
-    risk: float = Wanted.risk,
-    power: float = Wanted.power,
+    accuracy: float = LabelGoals.accuracy,
+    kappa: float = LabelGoals.kappa,
+    chance: float = LabelGoals.chance,
+    baseline: float = LabelGoals.baseline,
+    half: float = LabelGoals.half,
+    target: float = LabelGoals.target,
+    risk: float = LabelGoals.risk,
+    power: float = LabelGoals.power,
 ) -> pd.DataFrame:
     """How many items to label at random, before any is labelled, by what the labels are to show; missing
     where no number does.
@@ -35,10 +35,10 @@ def plan_labels(
     >>> plan_labels(half=0.1)["items"].tolist()[0]
     89
     """
-    wanted = Wanted(accuracy, kappa, chance, baseline, half, target, risk, power)
+    wanted = LabelGoals(accuracy, kappa, chance, baseline, half, target, risk, power)
     if data is not None:
         given = arguments.path_or_frame(data, default_store())
-        is_frame = isinstance(given, arguments.FramedItems)
-        each = size_of_groups((given.load(ELOQUENT) if is_frame else load_dataset(given)).groups.values())
+        dataset = given.load(ELOQUENT) if isinstance(given, arguments.FramedItems) else load_dataset(given)
+        each = size_of_groups(dataset.groups.values())
     columns = {"wanted": ("string", "What labels are to show."), "items": ("Int64", "Items to label.")}
     return frame_of_rows(columns, wanted.items(max(each, 1.0)).items())

@@ -18,7 +18,7 @@ from engine.core.rubric import ELOQUENT
 from engine.core.tables import Column, Kind, Section, Sentences, Sheet, Table, Tone
 from engine.judging.item_prompt import order_tokens
 from engine.metrics.matching import match, told_apart
-from engine.metrics.planning import Wanted, size_of_groups
+from engine.metrics.planning import LabelGoals, size_of_groups
 from engine.operations.measuring import JurySetup, decide_together, fit_calibration, worth_together
 from engine.operations.opening import check_store, files_of_runs
 from engine.report.calibration import calibration_sections, learning_section
@@ -170,7 +170,7 @@ def plan_labels() -> console.Parser:
     )
     arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET", help="what is to be labelled")
     for name, what in _PLANNED.items():
-        default = getattr(Wanted, name)
+        default = getattr(LabelGoals, name)
         arguments.number(f"--{name}", f"{what} (%(default)g)", metavar="SHARE", kind=float, default=default)
     arguments.number("--each", "items of an instruction, without DATASET (1)", kind=float, default=1.0)
     shared.add_columns(arguments, "DATASET")
@@ -190,7 +190,7 @@ _PLANNED = {
 
 
 def _plan_labels(options: argparse.Namespace) -> int:
-    wanted, each = Wanted(**{name: getattr(options, name) for name in _PLANNED}), max(options.each, 1.0)
+    wanted, each = LabelGoals(**{name: getattr(options, name) for name in _PLANNED}), max(options.each, 1.0)
     if options.dataset is not None:
         with console.interruptible() as cancel:
             dataset = shared.read_dataset(options, options.dataset, cancel, ELOQUENT)

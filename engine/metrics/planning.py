@@ -22,7 +22,7 @@ _MOST = 10_000_000  # labels: more than anyone gives
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LabelGoals:
     """What labels are to show: the expected accuracy and kappa, with this agreement by chance, within `half`;
     a lead on the accuracy of the best baseline; that labels of which `target` agrees may stand, at this risk;
     in `power` of cases. Each above 0 and below 1, else SetupError.

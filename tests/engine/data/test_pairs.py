@@ -220,7 +220,7 @@ def test_ids_stay_where_a_candidate_joins(tmp_path: Path) -> None:
 def test_a_text_beside_the_instruction_is_an_own_column_unless_files_differ_in_it(tmp_path: Path) -> None:
     files = []
     for name in ("x", "y"):
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"id": "1", "instruction": "Why?", "context": "Because.", "reference": ["So", "it is."]},
             {"id": "2", "instruction": "Where?", "context": f"Found by {name}.", "reference": []},
             {"id": "3", "instruction": "When?"},
