@@ -42,6 +42,7 @@ class PartWorld(Kind):
     share: float
     whole: bool = False
     skips: float = 0.0
+    inside: float = 1.0  # the share of instructions of a slice, which alone is looked at
 
     def drawn(self, random: np.random.Generator) -> tuple[Corrected, float]:
         """What is found, and the share that people would say of these very items."""
@@ -55,9 +56,11 @@ class PartWorld(Kind):
         skipped = part & (random.random(len(annotators)) < rate) if self.skips else np.zeros_like(part)
         said = np.where(part & ~skipped, annotators, np.nan)
         by_judge = judged(self.judge, annotators, random)
-        found = corrected(said, by_judge, groups, self.world.instructions, skipped)
+        rows = (random.random(self.world.instructions) < self.inside)[groups]
+        each = said[rows], by_judge[rows], groups[rows]
+        found = corrected(*each, self.world.instructions, skipped[rows])
         assert found is not None
-        return found, float(annotators.mean())
+        return found, float(annotators[rows].mean())
 
     def _part(self, random: np.random.Generator, groups: np.ndarray) -> BoolArray:
         if self.whole:
@@ -100,10 +103,17 @@ _WITH_SKIPPED = [
 """Annotators skip what is hard for them: a tenth, or half, of what is not won."""
 
 
+_OF_SLICES = [
+    PartWorld(world, judge, labelled, share, inside=0.4)
+    for judge, labelled, share, world in product(
+        JUDGES, (50, 100), (0.5, 0.8), (World(600, 1), World(150, 4, 0.3))
+    )
+]
 _SHARES = ("a corrected share", "a corrected share of these items", "a share by labels alone")
 
 
 @simulated("corrected shares", [Promise(says) for says in _SHARES], _PARTS)
+@simulated("slices of shares", [Promise(f"{says}, of a slice") for says in _SHARES[:2]], _OF_SLICES)
 @simulated("skipped items", [Promise(f"{says}, items skipped") for says in _SHARES[:2]], _WITH_SKIPPED)
 def _shares_held(random: np.random.Generator, world: PartWorld) -> list[bool]:
     found, of_these = world.drawn(random)

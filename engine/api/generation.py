@@ -31,10 +31,11 @@ def generate(
     `folder`, in the order of `models`. The same call resumes after a stop, and writes nothing twice.
 
     `pairs`: also write a dataset of all pairs of two candidates, for `Judge.run`. `columns`: of the prompts'
-    file by ours, {"instruction": "prompt"}; ours are id, system, instruction and context. `max_tokens`: of a
-    response at most, 1 or more. `temperature`: 0 takes the likeliest token each time. `top_p`: of sampled
-    tokens the likeliest with this much probability together, above 0, at most 1. `reasons`: models that can
-    reason do so first; that stands beside the responses. `at_once`: responses written together, 1 to 64.
+    file by ours, {"instruction": "prompt"}; ours are id, system, instruction, context, and reference,
+    which no candidate sees. `max_tokens`: of a response at most, 1 or more. `temperature`: 0 takes the
+    likeliest token each time. `top_p`: of sampled tokens the likeliest with this much probability together,
+    above 0, at most 1. `reasons`: models that can reason do so first; that stands beside the responses.
+    `at_once`: responses written together, 1 to 64.
 
     Raises Refused for prompts, models or settings that cannot be used, and for files of another request.
 

@@ -25,11 +25,13 @@ from engine.core.rubric import default_criterion
 from engine.core.tables import Sentences
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
+from engine.data.slices import Noted, is_by_annotators, slicing
 from engine.data.submission import write_submission
 from engine.metrics.annotator_agreement import agreement_of_annotators
 from engine.metrics.comparison import compare, match_all
-from engine.metrics.evaluation import evaluate
+from engine.metrics.evaluation import evaluate, mixed_accuracies
 from engine.metrics.matching import Matched, System, match, match_items, told_apart
+from engine.metrics.mix import Mix
 from engine.metrics.run_drift import stored_drift
 from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations import opening
@@ -37,7 +39,7 @@ from engine.operations.export import ToolExport
 from engine.operations.measuring import GivenWeights, Weighing, fit_calibration
 from engine.operations.model_scores import ModelMeasures
 from engine.ranking.labelled_part import by_labels
-from engine.ranking.ranking import rank
+from engine.ranking.ranking import mixed_rates, rank
 from engine.report.annotators import annotator_sections
 from engine.report.audit import audit_section
 from engine.report.calibration import learning_section
@@ -52,6 +54,7 @@ from engine.report.trust import trust_sections
 from engine.results.accepted import accepted_in_words, accepted_only
 from engine.results.calibration import load_calibration
 from engine.results.exports import as_json, write_results_csv
+from engine.results.run_dataset import noted_of_items
 from engine.results.run_results import RunResults, decided_again, submission_of
 from engine.results.trust import confidences
 from engine.settings.identity import refuse_submitted
@@ -88,6 +91,8 @@ class Run(RunAsStored):
         encoder: arguments.AnyPath | None = None,
         judge_model: arguments.AnyPath | None = None,
         threads: int | None = None,
+        by: str | None = None,
+        mix: Mapping[str, float] | None = None,
     ) -> pd.DataFrame:
         """Agreement of the labels with human ones: a row for each criterion and one for their mean, by name.
         Shares and measures are 0 to 1.
@@ -95,7 +100,8 @@ class Run(RunAsStored):
         `partial`: use the items that the run and `gold` both have; by default missing items are Refused.
         Without `gold` the run's own dataset is used, as far as it is judged. For explanations: `encoder`, the
         file of a RoBERTa or BERT, for BERTScore; `judge_model`, a model that judges whether they agree;
-        `threads`: processor cores, None for the default number.
+        `threads`: processor cores, None for the default number. `mix`: shares of slices that add up to 1, for
+        an accuracy of such items; `by`: what these are slices by, "length" or a column, as the command says.
 
         >>> run.evaluate().index.tolist()
         ['relevance', 'overall_quality', 'mean']
@@ -106,10 +112,12 @@ class Run(RunAsStored):
             if told:
                 notice(told)
         matched = self._matched(gold, partial)
+        stated = self._mix(matched.dataset, by, mix)
+        mixed = None if stated is None else mixed_accuracies(matched, stated)
         with stoppable() as cancel:
             measures = with_notices(ModelMeasures.of(self._path(), path, model, threads, cancel, apart=True))
             scores = with_notices(measures.scores(matched))
-        return evaluation_frame(evaluate(matched, scores))
+        return evaluation_frame(evaluate(matched, scores), mixed)
 
     @arguments.api_call
     def tables(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
@@ -213,13 +221,15 @@ class Run(RunAsStored):
         seed: int = DEFAULT_SEED,
         *,
         many_candidates: bool = False,
+        by: str | None = None,
+        mix: Mapping[str, float] | None = None,
     ) -> CandidateRanking:
         """Rank the candidate models that the run's dataset names in candidate_a and candidate_b.
 
         By one `criterion`, None for the overall quality; or, `weighted`, by weighted decisions on all
         criteria, with these `weights` (or a file of fitted ones) and this `tie_threshold`; None for those of
         the rubric. `seed`: of the bootstrap. `many_candidates`: also where nearly all candidates are in only
-        one or two items, so that their names look like ids.
+        one or two items, so that their names look like ids. `by`, `mix`: as for `evaluate`, for win rates.
 
         Refused if the dataset names no candidates, or the arguments contradict each other.
 
@@ -229,7 +239,9 @@ class Run(RunAsStored):
         ranked = self._ranked(criterion, weighted, weights, tie_threshold)
         seed = checked_seed(seed)
         work = rank(ranked.comparisons, seed, many_candidates=many_candidates, dataset=ranked.dataset)
-        ranking = followed(work)
+        stated = self._mix(ranked.dataset, by, mix)
+        mixed = {} if stated is None else mixed_rates(ranked.comparisons, stated)
+        ranking = replace(followed(work), mixed=mixed)
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed))
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
@@ -437,6 +449,17 @@ class Run(RunAsStored):
         system = self._system()
         return _matched(system, self._gold(gold, system), partial or gold is None)
 
+    def _mix(self, dataset: Dataset, by: str | None, mix: Mapping[str, float] | None) -> Mix | None:
+        if by is None and mix is None:
+            return None
+        if by is None or mix is None:
+            raise SetupError("mix has shares of slices, and by says what these are by.", "Pass both.")
+        noted = Noted()
+        if is_by_annotators(by):
+            with RunStore(self._path()) as store:
+                noted = noted_of_items(store, dataset)
+        return Mix(slicing(dataset, by, noted), _numbers("mix", "share", mix))
+
     def _ranked(
         self,
         criterion: str | None,
@@ -514,13 +537,16 @@ def _weighing(
 ) -> Weighing:
     given = None
     if isinstance(weights, Mapping):
-        names = [arguments.text_of("a criterion in weights", name) for name in weights]
-        numbers = [arguments.number_of(f"the weight of {name}", float, weights[name]) for name in names]
-        given = GivenWeights(dict(zip(names, numbers, strict=True)))
+        given = GivenWeights(_numbers("weights", "weight", weights))
     elif weights is not None:
         again = "Fit the weights again with Tiebreak's command `weighted-score`."
         given = GivenWeights.of_file(arguments.path_of("weights", weights), again)
     return Weighing(weights=given, tie_threshold=tie_threshold)
+
+
+def _numbers(argument: str, what: str, given: Mapping[str, float]) -> dict[str, float]:
+    names = [arguments.text_of(f"a name in {argument}", name) for name in given]
+    return {name: arguments.number_of(f"the {what} of {name}", float, given[name]) for name in names}
 
 
 @arguments.api_call

@@ -13,7 +13,7 @@ from engine.api.refused import PARAMETERS, notice
 from engine.calibration.run_calibration import CalibratedRun
 from engine.core.errors import SetupError
 from engine.core.health import Health
-from engine.core.tables import Kind, Section, Table, in_parts, parts_of
+from engine.core.tables import Estimate, Kind, Section, Table, in_parts, parts_of
 from engine.metrics.accuracy import LabelMeasures
 from engine.metrics.evaluation import Evaluation, wordless_in_words
 from engine.metrics.intervals import Interval
@@ -151,7 +151,8 @@ _SIGNS: Columns = {
 }
 
 
-def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
+def evaluation_frame(evaluation: Evaluation, mixed: Mapping[str, Estimate] | None = None) -> pd.DataFrame:
+    """`mixed`: the accuracies for a stated mix, by criterion and MEAN."""
     rows = {name: _label_row(measures) for name, measures in evaluation.labels.items()}
     lead = evaluation.accuracy - evaluation.baseline
     columns = dict(_EVALUATED)
@@ -166,6 +167,10 @@ def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
             if any(getattr(one, measure) is not None for one in evaluation.explanations.values()):
                 columns |= own
                 rows = {name: [*row, *_by_a_model(evaluation, name, measure)] for name, row in rows.items()}
+    if mixed is not None:
+        columns |= _with_ends("mixed", "The accuracy for the stated mix of slices.")
+        for name, row in rows.items():
+            rows[name] = [*row, mixed[name].value, *(mixed[name].ends or (None, None))]
     return frame_of_rows(columns, rows.values(), pd.Index(text_column(rows), name="criterion"))
 
 

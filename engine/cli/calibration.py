@@ -1,7 +1,6 @@
 """`calibrate`, `learning-curve`, `orders`, `jury`: what labels, the second order and more judges gain."""
 
 import argparse
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +13,12 @@ from engine.cli.shared import console
 from engine.cli.shared import measure_arguments as measures
 from engine.cli.shared.progress import show_measure
 from engine.core.errors import SetupError
-from engine.core.formatting import counted, percent, points
+from engine.core.formatting import counted
 from engine.core.rubric import ELOQUENT
 from engine.core.tables import Column, Kind, Section, Sentences, Sheet, Table, Tone
 from engine.judging.item_prompt import order_tokens
 from engine.metrics.matching import match, told_apart
-from engine.metrics.planning import (
-    POWER,
-    items_for,
-    labels_for_kappa,
-    labels_for_lead,
-    labels_for_share,
-    labels_for_trust,
-)
-from engine.metrics.trust import RISK, TARGET
+from engine.metrics.planning import LabelGoals, size_of_groups
 from engine.operations.measuring import JurySetup, decide_together, fit_calibration, worth_together
 from engine.operations.opening import check_store, files_of_runs
 from engine.report.calibration import calibration_sections, learning_section
@@ -178,7 +169,8 @@ def plan_labels() -> console.Parser:
         "several items, labels say less: name the dataset, or --each.",
     )
     arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET", help="what is to be labelled")
-    for name, (what, default) in _PLANNED.items():
+    for name, what in _PLANNED.items():
+        default = getattr(LabelGoals, name)
         arguments.number(f"--{name}", f"{what} (%(default)g)", metavar="SHARE", kind=float, default=default)
     arguments.number("--each", "items of an instruction, without DATASET (1)", kind=float, default=1.0)
     shared.add_columns(arguments, "DATASET")
@@ -186,38 +178,25 @@ def plan_labels() -> console.Parser:
 
 
 _PLANNED = {
-    "accuracy": ("the accuracy that is expected", 0.7),
-    "kappa": ("the kappa that is expected", 0.4),
-    "chance": ("the agreement by chance", 0.3),
-    "baseline": ("the accuracy of the best baseline", 0.6),
-    "half": ("the half width of an interval", 0.05),
-    "target": ("the share of labels that stand which is to agree with people", TARGET),
-    "risk": ("how probable it may be that fewer do", RISK),
-    "power": ("in which share of cases what is so is found", POWER),
+    "accuracy": "the accuracy that is expected",
+    "kappa": "the kappa that is expected",
+    "chance": "the agreement by chance",
+    "baseline": "the accuracy of the best baseline",
+    "half": "the half width of an interval",
+    "target": "the share of labels that stand which is to agree with people",
+    "risk": "how probable it may be that fewer do",
+    "power": "in which share of cases what is so is found",
 }
 
 
 def _plan_labels(options: argparse.Namespace) -> int:
-    for name in _PLANNED:
-        if not 0 < (value := getattr(options, name)) < 1:
-            raise SetupError(f"--{name} is {value:g}.", "It is between 0 and 1.")
-    each, right, half = max(options.each, 1.0), options.accuracy, options.half
+    wanted, each = LabelGoals(**{name: getattr(options, name) for name in _PLANNED}), max(options.each, 1.0)
     if options.dataset is not None:
         with console.interruptible() as cancel:
             dataset = shared.read_dataset(options, options.dataset, cancel, ELOQUENT)
-        sizes = Counter(dataset.groups.values()).values()  # over items, as a design effect counts (Kish 1965)
-        each = sum(size**2 for size in sizes) / sum(sizes)
-    lead = right > options.baseline and labels_for_lead(right, options.baseline, options.power)
-    promised = options.target, options.risk, options.power
-    stand = right > options.target and labels_for_trust(right, *promised)
-    rows: dict[str, int] = {
-        f"accuracy of {percent(right)} within {points(half)}": labels_for_share(right, half),
-        f"kappa of {options.kappa:g} within {half:g}": labels_for_kappa(options.kappa, half, options.chance),
-        f"{percent(right)} beats a baseline of {percent(options.baseline)}": lead,
-        f"all labels may stand: {percent(right)} agree, target {percent(options.target)}": stand,
-    }
+        each = size_of_groups(dataset.groups.values())
     columns = Column("wanted", "wanted", Kind.TEXT), Column("items", "items to label", Kind.COUNT)
-    table = Table(columns, [[name, items_for(labels, each) or None] for name, labels in rows.items()])
+    table = Table(columns, [list(row) for row in wanted.items(each).items()])
     said = f"With {each:.1f} items of an instruction on average; a dash: no number of labels shows that."
     console.print_sheet(Sheet("Labels of a random sample", [Section("plan", "", [table, Sentences([said])])]))
     return console.DONE

@@ -235,7 +235,7 @@ def pairs() -> Parser:
         "--columns",
         default="",
         metavar="OURS=THEIRS,...",
-        help="the columns for id, instruction, output and candidate: instruction=prompt,output=text",
+        help=f"the columns for {', '.join(OF_OUTPUTS)}: instruction=prompt,output=text",
     )
     return arguments
 

@@ -89,6 +89,7 @@ def _evaluate(options: argparse.Namespace) -> int:
             found["details"]["mix"] = {"shares": mix.shares, "accuracy": rates}
         shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *favoured]
+    more += _shares(matched, divisions)
     more += slice_sections(slices)
     more += [mix_section(evaluation, mix, mixed)] if mix is not None and mixed is not None else []
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
@@ -120,6 +121,16 @@ def _is_met(evaluation: Evaluation, name: str, bound: float) -> bool:
     found = "unknown" if value is None else f"{value:.4g}"
     console.tell(f"Required: {name} >= {bound:g}. It is {found}: {'met' if is_met else 'not met'}.")
     return is_met
+
+
+def _shares(matched: Matched, divisions: Sequence[Slicing]) -> list[Section]:
+    """Shares of labels, corrected by human ones; nothing where all items have one."""
+    if all(len(pairs) == matched.items for pairs in matched.pairs.values()):
+        return []
+    from engine.ranking.labelled_part import corrected_shares
+    from engine.report.correction import share_sections
+
+    return share_sections(corrected_shares(matched.system, matched.dataset, divisions))
 
 
 def _favour(matched: Matched) -> tuple[Sequence[Section], dict[str, Any], Sequence[Statement]]:

@@ -41,7 +41,7 @@ RECORDS = "records"
 """The key of a JSON object under which the records lie."""
 IF_NAMED = (*RANKED, SYSTEM, *BACKGROUND, ANNOTATOR, OUTPUT, CANDIDATE, SCORE, GROUP, OMIT, RECORDS)
 """What is read only where a map names it, though the file may have columns of these names."""
-OF_OUTPUTS = (ID, INSTRUCTION, OUTPUT, CANDIDATE)
+OF_OUTPUTS = (ID, INSTRUCTION, *BACKGROUND, OUTPUT, CANDIDATE)
 """What is read of a file with the outputs of one candidate, of which pairs are made."""
 
 _OF_ROWS = (ANNOTATOR, OUTPUT, CANDIDATE, SCORE, GROUP, OMIT, RECORDS)

@@ -247,6 +247,12 @@ class RowReader:
             )
         return text
 
+    def all_text(self, source: CellSource) -> str:
+        """The same of a source that may be a list: its entries, with empty lines between them."""
+        if source.is_list:
+            return "\n\n".join(filter(None, self.entries(source)))
+        return self.text(source, "\n\n")
+
     def is_null(self, source: CellSource) -> bool:
         """Whether what a source reads as an empty text is a null: nobody wrote anything there."""
         return all(map(self._is_null, source.cells))

@@ -376,7 +376,7 @@ class MappedTable(SourceTable):
         do not count.
         """
         if name in BACKGROUND or name.endswith("_explanation"):
-            return {name: _BETWEEN_TEXTS.join(filter(None, reader.entries(source)))}
+            return {name: reader.all_text(source)}
         if not _is_label(name):
             return {}
         label = label_column(name)

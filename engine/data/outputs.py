@@ -33,6 +33,7 @@ from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_source import CellSource, DialoguePart, RowReader, SourceProblem, parse_source
 from engine.data.column_words import tokens_of
 from engine.data.file_format import plain_stem
+from engine.data.prompts import own_names
 from engine.data.recognition import known_as
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
@@ -110,6 +111,13 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
     asked = _turns(sample, "turns", DialoguePart.USERS)
     if asked and (uncertain or INSTRUCTION not in found):
         found[INSTRUCTION] = asked
+    read = {column for source in found.values() for column in parse_source(source, sample.columns).columns}
+    sources = ((name, guess.map.source_of.get(name)) for name in BACKGROUND)
+    found |= {
+        name: source
+        for name, source in sources
+        if source and read.isdisjoint(parse_source(source, sample.columns).columns)
+    }
     system = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
     return found if system is None else {**found, CANDIDATE: system}
 
@@ -130,23 +138,19 @@ def _whose(sample: Sample) -> str:
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
-OF_PROMPT = (SYSTEM, BACKGROUND[0])
-"""What `generate` notes of a prompt beside its instruction."""
-_BETWEEN = {ID: "-", INSTRUCTION: "\n\n", OUTPUT: "\n\n", CANDIDATE: " ", MADE_WITH: ""}
-_BETWEEN |= dict.fromkeys(OF_PROMPT, "")
+OF_PROMPT = (SYSTEM, *BACKGROUND)
+"""What a prompt may have beside its instruction."""
+_BETWEEN = {ID: "-", CANDIDATE: " ", MADE_WITH: ""}  # else an empty line
 _EXAMPLE = "id=uid,instruction=prompt,output=response"
 
 
 class Response(NamedTuple):
-    """`id` and `instruction` are None where the file has none of them. `system`, `context`: of the prompt, as
-    `generate` notes them; else empty.
-    """
+    """`id` and `instruction` are None where the file has none of them. `background`: as OF_PROMPT."""
 
     id: str | None
     instruction: str | None
     output: str
-    system: str = ""
-    context: str = ""
+    background: tuple[str, ...] = ("",) * len(OF_PROMPT)
 
 
 @dataclass(frozen=True)
@@ -190,9 +194,10 @@ def read_outputs(
             nulls += 1
             continue
         own_id = cells.get(ID, "")
-        known = own_id if own_id.strip() else None
-        beside = {name: cells.get(name, "") for name in OF_PROMPT}
-        responses.append(Response(known, cells.get(INSTRUCTION), cells[OUTPUT], **beside))
+        background = tuple(cells.get(name, "") for name in OF_PROMPT)
+        responses.append(
+            Response(own_id if own_id.strip() else None, cells.get(INSTRUCTION), cells[OUTPUT], background)
+        )
     table.raise_problems()
     if not responses and not nulls:
         raise table.no_rows()
@@ -210,16 +215,16 @@ def read_outputs(
                 Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
             ),
         )
-    named = [name for name in names if name]
+    known = [name for name in names if name]
     asked = {response.id or response.instruction for response in responses}
-    if len(named) > 1 and len(asked) < len(responses):
+    if len(known) > 1 and len(asked) < len(responses):
         raise InputError(
             path,
-            [f"contains the outputs of {len(named)} candidates ({listed(named)}) in long format."],
+            [f"contains the outputs of {len(known)} candidates ({listed(known)}) in long format."],
             "Split it into a file for each.",
         )
-    candidate = named[0] if len(names) == 1 and named else plain_stem(path)
-    read = ((name, text) for name, (text, _) in sources.items() if name in OF_OUTPUTS)
+    candidate = known[0] if len(names) == 1 and known else plain_stem(path)
+    read = ((name, text) for name, (text, _) in sources.items() if name != MADE_WITH)
     columns_text = ColumnMap(tuple(read)).columns_text
     noted = made_with.pop() if len(made_with) == 1 else ""
     return Outputs(path, candidate, tuple(responses), columns_text, nulls, noted)
@@ -253,11 +258,10 @@ def _opened(
     table = open_table(path, cancel)
     sample = filled_sample(table, cancel)
     guess = guess_columns(sample, ELOQUENT)
-    texts = guess_outputs(sample, guess)
-    if MADE_WITH in sample.columns:  # written by `generate`, which keeps the parts of a prompt apart
-        ours = (INSTRUCTION, MADE_WITH, *OF_PROMPT)
-        texts = {**texts, **{name: name for name in ours if name in sample.columns}}
-    texts = {**texts, **columns}
+    texts = {**guess_outputs(sample, guess), **columns}
+    if MADE_WITH in sample.columns:  # which `generate` wrote, with columns of these names
+        system = {SYSTEM: SYSTEM} if SYSTEM in sample.columns else {}
+        texts |= {**own_names(sample.columns, texts), MADE_WITH: MADE_WITH, **system, **columns}
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
         raise InputError(
             path,
@@ -283,8 +287,8 @@ def _opened(
 def _rows(
     table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
 ) -> Iterator[dict[str, str]]:
-    """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something is
-    reported.
+    """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something else
+    than OF_PROMPT is reported.
     """
     needed = {name for _, source in sources.values() for name in source.columns}
     table.must_be_text = needed
@@ -296,9 +300,14 @@ def _rows(
         is_null = False
         for name, (_, source) in sources.items():
             try:
-                if name not in OF_PROMPT and not reader.has(source):
+                if not reader.has(source):
+                    if name in OF_PROMPT:
+                        continue
                     raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
-                text = reader.text(source, _BETWEEN[name])
+                if name in OF_PROMPT:
+                    cells[name] = reader.all_text(source)
+                    continue
+                text = reader.text(source, _BETWEEN.get(name, "\n\n"))
             except SourceProblem as problem:
                 table.report(row.number, str(problem))
                 continue
@@ -306,7 +315,7 @@ def _rows(
                 is_null = True
             else:
                 cells[name] = text
-        if len(cells) + is_null == len(sources):
+        if {*sources} <= {*cells, *OF_PROMPT, *([OUTPUT] if is_null else ())}:
             yield cells
 
 

@@ -50,7 +50,8 @@ class MatchedOutputs:
     """The instructions that every candidate answered, in the order of the first file.
 
     `keys`: by what each is known, its id or its text; `by_id` says which. `responses`: for each candidate one
-    to each instruction.
+    to each instruction. `background`: those of OF_PROMPT that some file has, a text to each instruction,
+    empty where they have several: no judge can be shown what one candidate alone saw; `differing`: how often.
     """
 
     by_id: bool
@@ -58,6 +59,8 @@ class MatchedOutputs:
     instructions: tuple[str, ...]
     responses: Mapping[str, tuple[str, ...]]
     kept: tuple[UsedOutputs, ...]
+    background: Mapping[str, tuple[str, ...]]
+    differing: Mapping[str, int]
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -103,17 +106,12 @@ class Pairs:
         columns = {
             ID: [pair_id(names[at], a, b) for at, a, b in self.pairs],
             INSTRUCTION: [found.instructions[pair.instruction] for pair in self.pairs],
+            **{name: [text[pair[0]] for pair in self.pairs] for name, text in found.background.items()},
             OUTPUTS[0]: [texts[pair.a][pair.instruction] for pair in self.pairs],
             OUTPUTS[1]: [texts[pair.b][pair.instruction] for pair in self.pairs],
             CANDIDATES[0]: [pair.a for pair in self.pairs],
             CANDIDATES[1]: [pair.b for pair in self.pairs],
         }
-        first = _first(
-            (str(one.id if found.by_id else one.instruction), one) for one in found.kept[0].outputs.responses
-        )
-        for name in OF_PROMPT:
-            said = [getattr(first[found.keys[pair.instruction]], name) for pair in self.pairs]
-            columns |= {name: said} if any(said) else {}
         made_with = {one.outputs.candidate: one.outputs.made_with for one in found.kept}
         if any(made_with.values()):
             columns[GENERATED_WITH[0]] = [made_with[pair.a] for pair in self.pairs]
@@ -172,10 +170,12 @@ def make_pairs(matched: MatchedOutputs, plan: PairsPlan) -> Pairs:
         )
     meetings = [two for two in combinations(names, 2) if plan.baseline in (None, *two)]
     possible = plan.possible(len(names), len(matched.keys))
+    of_instructions = matched.instructions, *matched.background.values()
+    shared = [sum(map(len, texts)) for texts in zip(*of_instructions, strict=True)]
     if plan.pairs is None or plan.pairs >= possible:
         # Counted by candidate: the texts of all pairs need not be made for that.
         met = Counter(name for two in meetings for name in two)
-        letters = len(meetings) * sum(map(len, matched.instructions))
+        letters = len(meetings) * sum(shared)
         letters += sum(met[name] * sum(map(len, texts)) for name, texts in matched.responses.items())
         _refuse_too_much(possible, letters)
         places = [divmod(at, len(meetings)) for at in range(possible)]
@@ -183,7 +183,7 @@ def make_pairs(matched: MatchedOutputs, plan: PairsPlan) -> Pairs:
         places = sorted(_drawn(matched, meetings, plan))
         texts_of = matched.responses
         of_outputs = (len(texts_of[name][at]) for at, two in places for name in meetings[two])
-        letters = sum(len(matched.instructions[at]) for at, _ in places) + sum(of_outputs)
+        letters = sum(shared[at] for at, _ in places) + sum(of_outputs)
         _refuse_too_much(len(places), letters)
     pairs = []
     for at, two in places:
@@ -250,7 +250,14 @@ def _matched(
         file.candidate: tuple(of_file[key].output for key in shared)
         for file, of_file in zip(files, first, strict=True)
     }
-    return MatchedOutputs(by_id, tuple(shared), tuple(texts[key] for key in shared), responses, kept)
+    background, differing = {}, {}
+    for place, name in enumerate(OF_PROMPT):
+        known = [{one[key].background[place] for one in first} - {""} for key in shared]
+        if any(known):
+            background[name] = tuple(next(iter(each)) if len(each) == 1 else "" for each in known)
+            differing[name] = sum(len(each) > 1 for each in known)
+    instructions = tuple(texts[key] for key in shared)
+    return MatchedOutputs(by_id, tuple(shared), instructions, responses, kept, background, differing)
 
 
 def _to_tell_apart(path: Path, other: Path) -> Hint:

@@ -1,8 +1,8 @@
 """Prompts to which candidate models write responses: an instruction each, with a system message and a context
-where the file has them.
+where the file has them, and a reference answer, which no candidate sees.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,19 +19,18 @@ from engine.data.column_source import CellSource, RowReader, SourceProblem, pars
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
-CONTEXT = BACKGROUND[0]
-OF_PROMPTS = (ID, SYSTEM, INSTRUCTION, CONTEXT)
+OF_PROMPTS = (ID, SYSTEM, INSTRUCTION, *BACKGROUND)
 """What is read of a file with prompts."""
-_BETWEEN = {ID: "-", SYSTEM: "\n\n", INSTRUCTION: "\n\n", CONTEXT: "\n\n"}
 
 
 class CandidatePrompt(NamedTuple):
-    """`id`: unlike any other of its file. `system`, `context`: empty where there is none."""
+    """`id`: unlike any other of its file. `system`, `context`, `reference`: empty where there is none."""
 
     id: str
     instruction: str
     system: str = ""
     context: str = ""
+    reference: str = ""
 
     @property
     def message(self) -> str:
@@ -55,7 +54,12 @@ def read_prompts(
     for row in table.rows(table.must_be_text):
         reader = RowReader(row.cells, row.nulls)
         try:
-            cells = {name: reader.text(source, _BETWEEN[name]) for name, source in sources.items()}
+            cells = {
+                name: reader.text(source, "-" if name == ID else "\n\n")
+                for name, source in sources.items()
+                if name not in BACKGROUND
+            }
+            cells |= {name: reader.all_text(sources[name]) for name in BACKGROUND if name in sources}
         except SourceProblem as problem:
             table.report(row.number, str(problem))
             continue
@@ -70,6 +74,17 @@ def read_prompts(
     return tuple(found.values())
 
 
+def own_names(columns: Collection[str], guessed: Mapping[str, str]) -> dict[str, str]:
+    """What is read where a file has the column `context` itself, which a guess may take for a part of the
+    instruction.
+    """
+    instruction = [part for part in guessed.get(INSTRUCTION, "").split("+") if part not in BACKGROUND]
+    if not any(instruction):
+        return {}
+    names = {name: name for name in BACKGROUND if name in columns and not guessed.get(name)}
+    return {INSTRUCTION: "+".join(instruction), **names}
+
+
 def _opened(
     path: Path, columns: Mapping[str, str], cancel: CancelToken | None
 ) -> tuple[SourceTable, dict[str, CellSource]]:
@@ -78,10 +93,8 @@ def _opened(
     guessed = guess_columns(sample, ELOQUENT).map.source_of
     wanted = {name: guessed.get(name, "") for name in OF_PROMPTS}
     systems = (name for name in naming.SYSTEMS if name in sample.columns and sample.is_filled(name))
-    instruction, joined, more = wanted[INSTRUCTION].rpartition("+")
-    if joined and naming.plain_name(more) in naming.CONTEXTS:  # of a dataset it is a part of the instruction
-        wanted |= {INSTRUCTION: instruction, CONTEXT: more}
-    wanted = {**wanted, SYSTEM: next(systems, ""), **columns}
+    wanted[SYSTEM] = next(systems, "")
+    wanted |= {**own_names(sample.columns, wanted), **columns}
     example = Setting.COLUMNS.at(f"{INSTRUCTION}={GAP}")
     if not wanted[INSTRUCTION]:
         seen = listed(table.first_columns(), 20, quoted)

@@ -348,7 +348,8 @@ def finished(plan: GenerationPlan) -> Responses | None:
     with suppress(ValueError, KeyError, TypeError):
         rows = [json.loads(line) for line in lines]
         if [row["id"] for row in rows] == [prompt.id for prompt in plan.prompts] and all(
-            row["generated_with"] == plan.provenance and row["instruction"] == prompt.instruction
+            row["generated_with"] == plan.provenance
+            and all(row.get(name, "") == text for name, text in prompt._asdict().items())
             for row, prompt in zip(rows, plan.prompts, strict=True)
         ):
             return responses_in(plan, lines)

@@ -3,18 +3,66 @@ something that is so in `power` of the cases. All is for a test at 5 % or an int
 that are independent; `items_for` adds what labels of one instruction have in common.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
 from math import ceil, sqrt
 from operator import sub
 from statistics import NormalDist
 
+from engine.core.errors import SetupError
+from engine.core.formatting import percent, points
 from engine.core.numeric import chance_of_share, clopper_pearson
-from engine.metrics.trust import ALIKE
+from engine.metrics.trust import ALIKE, RISK, TARGET
 
 POWER = 0.8
 _quantile = NormalDist().inv_cdf
 _Z = _quantile(0.975)
 _MOST = 10_000_000  # labels: more than anyone gives
+
+
+@dataclass(frozen=True)
+class LabelGoals:
+    """What labels are to show: the expected accuracy and kappa, with this agreement by chance, within `half`;
+    a lead on the accuracy of the best baseline; that labels of which `target` agrees may stand, at this risk;
+    in `power` of cases. Each above 0 and below 1, else SetupError.
+    """
+
+    accuracy: float = 0.7
+    kappa: float = 0.4
+    chance: float = 0.3
+    baseline: float = 0.6
+    half: float = 0.05
+    target: float = TARGET
+    risk: float = RISK
+    power: float = POWER
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not 0 < value < 1:
+                raise SetupError(f"{name} is {value:g}.", "It is between 0 and 1.")
+
+    def items(self, each: float) -> dict[str, int | None]:
+        """By what is wanted how many items it takes, where an instruction has `each` on average; None where
+        no number of labels shows it.
+        """
+        right, half = self.accuracy, self.half
+        lead = right > self.baseline and labels_for_lead(right, self.baseline, self.power)
+        promised = self.target, self.risk, self.power
+        stand = right > self.target and labels_for_trust(right, *promised)
+        labels: dict[str, int] = {
+            f"accuracy of {percent(right)} within {points(half)}": labels_for_share(right, half),
+            f"kappa of {self.kappa:g} within {half:g}": labels_for_kappa(self.kappa, half, self.chance),
+            f"{percent(right)} beats a baseline of {percent(self.baseline)}": lead,
+            f"all labels may stand: {percent(right)} agree, target {percent(self.target)}": stand,
+        }
+        return {name: items_for(count, each) or None for name, count in labels.items()}
+
+
+def size_of_groups(groups: Iterable[str]) -> float:
+    """How many items an instruction has, over items, as a design effect counts (Kish 1965)."""
+    sizes = Counter(groups).values()
+    return sum(size**2 for size in sizes) / sum(sizes)
 
 
 def labels_for_share(expected: float, half: float) -> int:

@@ -319,10 +319,7 @@ def correct(
     not say is put as its average, neither side before the other: predictions may be anything. `draws`: of the
     Bradley-Terry scores, none at 0; tells how many are done. Raises Cancelled.
     """
-    # Whatever the judge's predictions are, the correction holds.
-    default = judge.said[judge.known].mean(axis=0) if judge.known.any() else np.eye(len(HUMAN_LABELS))[-1]
-    default[:2] = default[:2].mean()
-    judge = judge.with_said(np.where(judge.known[:, None], judge.said, default))
+    judge = judge.with_said(filled(judge.said))
     _, numbers = np.unique(judge.instructions, return_inverse=True)
     annotators, judge = (replace(each, instructions=numbers) for each in (annotators, judge))
     known = annotators.known
@@ -344,7 +341,7 @@ def correct(
     made = Correction(
         candidates={name: found for name, found in candidates.items() if found is not None},
         pairs=pairs,
-        shares=_shares(annotators, judge, lacking),
+        shares=label_shares(annotators.said, judge.said, judge.instructions, lacking),
         bradley_terry=None,
         labelled=int(known.sum()),
         items=len(annotators),
@@ -368,31 +365,42 @@ def _of(
 ) -> Corrected | None:
     """What a candidate won at these places; None with labels on fewer than FEW instructions."""
     by_annotators, by_judge = annotators.won(candidate, places), judge.won(candidate, places)
-    return _enough(by_annotators, by_judge, judge, lacking, places)
+    count = int(judge.instructions.max(initial=-1)) + 1  # of pulls, which are subtracted from one another
+    return _enough(by_annotators, by_judge, judge.instructions[places], lacking[places], count)
 
 
 def _enough(
-    by_annotators: FloatArray,
-    by_judge: FloatArray,
-    judge: PairComparisons,
-    lacking: BoolArray,
-    places: IntArray,
+    by_annotators: FloatArray, by_judge: FloatArray, instructions: IntArray, lacking: BoolArray, count: int
 ) -> Corrected | None:
-    count = int(judge.instructions.max(initial=-1)) + 1
-    found = corrected(by_annotators, by_judge, judge.instructions[places], count, lacking[places])
+    found = corrected(by_annotators, by_judge, instructions, count, lacking)
     return None if found is None or found.instructions < FEW else found
 
 
-def _shares(annotators: PairComparisons, judge: PairComparisons, lacking: BoolArray) -> dict[str, Corrected]:
-    """Of each label that annotators or the judge gave; of all ties together if annotators give plain ones."""
-    plain = bool(np.nansum(annotators.said[:, -1]))
+def filled(said: FloatArray) -> FloatArray:
+    """What a judge says, (items, 5), with its average where it says nothing, neither side before the other:
+    whatever its predictions are, the correction holds.
+    """
+    known = ~np.isnan(said[:, 0])
+    default = said[known].mean(axis=0) if known.any() else np.eye(len(HUMAN_LABELS))[-1]
+    default[:2] = default[:2].mean()
+    return np.where(known[:, None], said, default)
+
+
+def label_shares(
+    annotators: FloatArray, judge: FloatArray, instructions: IntArray, lacking: BoolArray
+) -> dict[str, Corrected]:
+    """Of each label, by what annotators say of a part and the judge of all, (items, 5); of all ties together
+    if annotators give plain ones. Those with labels on fewer than FEW instructions are left out.
+    """
+    plain = bool(np.nansum(annotators[:, -1]))
     columns = {label.value: place for place, label in enumerate(HUMAN_LABELS) if label is not Tie.TIE}
     both = {
-        name: (annotators.said[:, place], judge.said[:, place])
+        name: (annotators[:, place], judge[:, place])
         for name, place in list(columns.items())[: 2 if plain else None]
     }
-    both |= {ANY_TIE: (annotators.ties, judge.ties)} if plain else {}
-    found = {name: _enough(*each, judge, lacking, np.arange(len(judge))) for name, each in both.items()}
+    both |= {ANY_TIE: (annotators[:, 2:].sum(axis=1), judge[:, 2:].sum(axis=1))} if plain else {}
+    count = int(instructions.max(initial=-1)) + 1
+    found = {name: _enough(*each, instructions, lacking, count) for name, each in both.items()}
     return {name: one for name, one in found.items() if one is not None}
 
 

@@ -1,16 +1,19 @@
 """What of two responses may move a judge: by how much more of a feature A has than B, counted by patterns in
-the text. The words are English ones.
+the text. The words are English ones. And how much more A is like a reference answer, where one is known.
 """
 
 import numpy as np
 import pyarrow.compute as pc
 
 from engine.core.column_map import OUTPUTS
+from engine.core.items import BACKGROUND
 from engine.core.numeric import FloatArray
 from engine.data.arrow_arrays import to_numpy
 from engine.data.dataset import Dataset
+from engine.metrics.explanations import rouge_l
 
 LENGTH = "length"
+LIKENESS = "like the reference"
 STYLE = {
     "lists": r"(?m)^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]",
     "headings": r"(?m)^ {0,3}#{1,6} ",
@@ -38,10 +41,15 @@ def style_differences(dataset: Dataset) -> dict[str, FloatArray]:
 
 
 def feature_differences(dataset: Dataset) -> dict[str, FloatArray]:
-    """The same of all features, length in characters first."""
+    """The same of all features, length in characters first; likeness is ROUGE-L, 0 without a reference."""
     one, other = (dataset.lengths(name) for name in OUTPUTS)
     of_words = {name: _more(dataset, pattern) for name, pattern in _WORDS.items()}
-    return {LENGTH: (one - other).astype(np.float64), **style_differences(dataset), **of_words}
+    known = {LENGTH: (one - other).astype(np.float64), **style_differences(dataset), **of_words}
+    if (reference := BACKGROUND[1]) in dataset.background:
+        texts = (dataset.texts(name).to_pylist() for name in (*OUTPUTS, reference))
+        more = [rouge_l(a, of) - rouge_l(b, of) if of else 0.0 for a, b, of in zip(*texts, strict=True)]
+        known[LIKENESS] = np.array(more)
+    return known
 
 
 def _more(dataset: Dataset, pattern: str) -> FloatArray:

@@ -10,6 +10,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import ceil, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from engine.core.judgments import JudgmentKey, Origin
 from engine.core.numeric import BoolArray, FloatArray
 from engine.data.dataset import Dataset
 from engine.data.label_origins import label_origins, sampled_items, skipped_items
+from engine.data.slices import RANDOM_SAMPLE, TAG, Slicing
 from engine.metrics.intervals import FEW, group_numbers
 from engine.metrics.matching import System, system_of_run
 from engine.ranking.comparisons import (
@@ -32,7 +34,7 @@ from engine.ranking.comparisons import (
     system_expected,
     system_said,
 )
-from engine.ranking.correction import Correction, correct, moved
+from engine.ranking.correction import Corrected, Correction, correct, filled, label_shares, moved
 from engine.ranking.favour import Favour, favour, favoured_features, same_family
 from engine.ranking.features import feature_differences
 from engine.results.completeness import random_part, sample_of
@@ -513,3 +515,43 @@ def by_labels(
         return found
     correction = yield from correct(annotators, judge, seed, cancel=cancel, missing=part.missing)
     return replace(found, correction=correction, sample_size=sample_size(judge, correction))
+
+
+ALL = "all items"
+
+
+class CorrectedShares(NamedTuple):
+    """By slice (ALL is the first), the shares of labels as annotators of the random `part` say them."""
+
+    part: LabelledPart
+    shares: Mapping[str, Mapping[str, Corrected]]
+
+
+def corrected_shares(
+    system: System, dataset: Dataset, divisions: Sequence[Slicing] = ()
+) -> dict[str, CorrectedShares | SetupError]:
+    """Of all items that the judge answered and of each slice, by criterion; or why labels cannot correct it
+    there. Left out: criteria of which no item or every item has a label; slices by what annotators say, which
+    the labelled part is no random part of.
+    """
+    dataset = dataset.only(frozenset(system.rows))
+    groups = group_numbers(dataset.group_column)
+    kept = (by for by in divisions if by.by.partition(":")[0] not in ("label", TAG, RANDOM_SAMPLE))
+    slices = {f"{by.words}: {part.name}": part.known for by in kept for part in by.slices}
+    found: dict[str, CorrectedShares | SetupError] = {}
+    for criterion in system.criteria:
+        judge = judge_expects(system, dataset, criterion)
+        try:
+            part = labelled_part(system, dataset, criterion)
+        except SetupError as error:
+            found[criterion] = error
+            continue
+        if part is None or np.isnan(judge).all() or not np.isnan(part.said).any():
+            continue
+        judge, missing = filled(judge), np.isin(dataset.ids, [*part.missing])
+        shares = {ALL: label_shares(part.said, judge, groups, missing)}
+        for name, ids in slices.items():
+            rows = np.isin(dataset.ids, [*ids])
+            shares[name] = label_shares(part.said[rows], judge[rows], groups[rows], missing[rows])
+        found[criterion] = CorrectedShares(part, shares)
+    return found

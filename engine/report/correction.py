@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from engine.core.errors import Hint
+from engine.core.errors import Hint, SetupError
 from engine.core.formatting import INTERVAL, counted, listed, points, short_name, words
 from engine.core.tables import Column, Kind, Part, Row, Section, Sentences, Table, Tone
 from engine.metrics.intervals import FEW
 from engine.ranking.correction import Corrected, Correction
 from engine.ranking.favour import Favour
-from engine.ranking.labelled_part import COST, TYPICAL, RankedByLabels, SampleSize
+from engine.ranking.labelled_part import COST, TYPICAL, CorrectedShares, RankedByLabels, SampleSize
 from engine.ranking.ranking import ties_caveat
-from engine.report.columns import CANDIDATE, cells
+from engine.report.columns import CANDIDATE, CRITERION, cells
 
 HintText = Callable[[Hint | str], str]
 
@@ -23,11 +23,11 @@ _STRENGTH = Column("strength", "vs the mean (%)", Kind.ESTIMATE).means(
 )
 _CORRECTED = (
     Column("corrected", "corrected (%)", Kind.ESTIMATE).means(
-        "The estimated win rate by human labels, in percent: from the labels of a part and the judge's"
+        "The estimated rate by human labels, in percent: from the labels of a part and the judge's"
         f" labels of all items, as far as the judge agrees with the annotators. {INTERVAL}"
     ),
     Column("of_these", "of these items", Kind.SHARE_INTERVAL).means(
-        "The 95 % interval for the win rate if annotators labelled the rest of these same items. It is"
+        "The 95 % interval for the rate if annotators labelled the rest of these same items. It is"
         " narrower, because it does not cover how other items would differ."
     ),
     Column("labels", "labels only (%)", Kind.ESTIMATE, f"By human labels only, in percent. {INTERVAL}"),
@@ -42,6 +42,11 @@ _CORRECTED = (
     Column("labelled", "labelled", Kind.COUNT, "How many of its items have human labels."),
     Column("items", "items", Kind.COUNT, "How many items it takes part in."),
 )
+_PART = Column("part", "slice", Kind.NAME, "The items that it is a share of.")
+_PPI = (
+    "Prediction-powered inference: valid for any judge, and more precise if the judge agrees with the"
+    " annotators."
+)
 _FAVOUR = (
     Column("favour", "judge − labels", Kind.ESTIMATE).means(
         "The win rate by the judge minus that by human labels, in percentage points, on items that both"
@@ -55,7 +60,8 @@ _FAVOUR = (
 )
 _FEATURE = Column("feature", "much more of", Kind.NAME).means(
     "A has much more of it than B: more characters, items of lists, headings, bold parts, code, or English"
-    " words of the first person, of hedging, of refusals. Position A: the response stood as A."
+    " words of the first person, of hedging, of refusals; or it is more like the reference answer (ROUGE-L)."
+    " Position A: the response stood as A."
 )
 _BY_FEATURE = (
     Column("favour", "judge − labels", Kind.ESTIMATE).means(
@@ -125,6 +131,22 @@ def corrected_in_short(found: RankedByLabels, word: HintText = str) -> Sentences
         more = "label more items at random to find out"
         return Sentences([f"{by}, {best} ranks first, but {as_good} may be as good: {more}."])
     return Sentences([f"{by}, {best} is significantly the best."])
+
+
+def share_sections(found: Mapping[str, CorrectedShares | SetupError]) -> list[Section]:
+    """The shares of labels, corrected by human ones, by criterion and slice; nothing where none is."""
+    rows: list[Row] = []
+    said: dict[str, None] = {}
+    for name, of_one in found.items():
+        if isinstance(of_one, SetupError):
+            said[f"Not corrected on {words(name)}. {of_one.problem}"] = None
+            continue
+        said |= dict.fromkeys(of_one.part.remarks)
+        for part, shares in of_one.shares.items():
+            rows += [[words(name), part, words(label), *_cells(one)] for label, one in shares.items()]
+    table = Table([CRITERION, _PART, _LABEL, *_CORRECTED], rows)
+    title = "Shares of labels, corrected by human labels"
+    return [Section("shares", title, [Sentences([*said]), table], _PPI, spelt_out=True)] if rows else []
 
 
 def correction_sections(found: RankedByLabels) -> list[Section]:
@@ -215,8 +237,7 @@ def _corrected(found: RankedByLabels, correction: Correction) -> Section:
         "corrected",
         "Corrected by human labels",
         parts,
-        "Prediction-powered inference: valid for any judge, and more precise if the judge agrees with"
-        " the annotators.",
+        _PPI,
         spelt_out=True,
     )
 

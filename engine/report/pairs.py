@@ -36,6 +36,7 @@ def pairs_sheet(made: Pairs, written: Path) -> Sheet:
     facts = [
         ("Candidates", f"{len(found.candidates):,}"),
         ("Instructions", f"{len(found.keys):,}, matched by {'id' if found.by_id else 'their exact text'}"),
+        *([("Beside them", ", ".join(found.background))] if found.background else ()),
         ("Pairs", how_many),
         ("Response A", "assigned by a hash of the instruction and both names"),
     ]
@@ -66,6 +67,10 @@ def left_out(found: MatchedOutputs) -> Iterator[str]:
         ):
             if number:
                 yield f"{name}: {counted(number, 'response is', 'responses are')} {why}."
+    for name, number in found.differing.items():
+        if number:
+            are = counted(number, "instruction is", "instructions are")
+            yield f"{name}: {are} without one, because the files have different texts."
 
 
 def _candidates(found: MatchedOutputs, made: Pairs | None) -> Table:

@@ -158,15 +158,17 @@ def _unscored(results: "RunResults") -> tuple[Table, int]:
 
 
 def _against_labels(evaluation: "Evaluation", explained: bool, warnings: Sequence[str] = ()) -> Scores:
+    from engine.ranking.labelled_part import corrected_shares
     from engine.report.audit import audit_of_copies, with_audit
-    from engine.report.correction import favour_sections
+    from engine.report.correction import favour_sections, share_sections
     from engine.report.evaluation import evaluation_sheet
     from engine.report.rankings import apart_of
 
     system = evaluation.matched.system
     assert system.results is not None
     found = audit_of_copies(system.results, evaluation.matched.dataset)
-    more = favour_sections(apart_of(evaluation.matched))
+    shares = corrected_shares(system, evaluation.matched.dataset)
+    more = [*favour_sections(apart_of(evaluation.matched)), *share_sections(shares)]
     sheet = with_audit(evaluation_sheet(evaluation, IN_THE_WINDOW.of, more), found)
     scores = Scores(system, evaluation, sheet, *_unscored(system.results), warnings=warnings)
     return with_explanations(scores, evaluation, explained)

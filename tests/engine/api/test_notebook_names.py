@@ -18,7 +18,7 @@ from engine.core import VERSION
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "notebook.md"
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
-MODULES = ("arguments", "judge", "pairwise", "refused", "run", "stored", "tables")
+MODULES = ("arguments", "judge", "pairwise", "planning", "refused", "run", "stored", "tables")
 
 
 @pytest.mark.slow
@@ -95,7 +95,8 @@ def real(frame: pd.DataFrame) -> dict[str, str]:
 def test_the_page_tells_the_columns_as_they_are(run: tiebreak.Run, judge: tiebreak.Judge) -> None:
     assert columns_of("`run.judgments`") == real(run.judgments)
     assert columns_of("`run.raw_predictions`") == real(run.raw_predictions)
-    by_models = run.evaluate(encoder=ENCODER, judge_model="demo", threads=1)
+    mix = {"A": 0.25, "B": 0.75}
+    by_models = run.evaluate(encoder=ENCODER, judge_model="demo", threads=1, by="longer", mix=mix)
     assert columns_of("`run.evaluate()`") == real(by_models)
     assert list(run.evaluate()) == list(by_models)[: len(run.evaluate().columns)]
     assert columns_of("`run.health.signs`") == real(run.health.signs)

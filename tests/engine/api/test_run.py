@@ -199,6 +199,8 @@ def test_candidates_are_ranked(judge: tiebreak.Judge, tmp_path: Path) -> None:
     assert set(ranking.pairs.columns) >= {"candidate", *names}
     assert ranking.title.startswith("Run 1, overall quality")
     assert ranking.sentences[0] in repr(ranking)
+    mixed = run.rank(by="longer", mix={"A": 0.5, "B": 0.5}).candidates
+    assert set(mixed.columns) - set(ranking.candidates.columns) == {"mixed", "mixed_low", "mixed_high"}
     weighted = run.rank(weighted=True, weights={"safety": 1, "relevance": 0.5})
     assert "weighted judge" in weighted.title
     with pytest.raises(tiebreak.Refused, match="Remove one of them"):
@@ -207,6 +209,8 @@ def test_candidates_are_ranked(judge: tiebreak.Judge, tmp_path: Path) -> None:
         run.rank(tie_threshold=0.5)
     with pytest.raises(tiebreak.Refused, match="humour"):
         run.rank("humour")
+    with pytest.raises(tiebreak.Refused, match="Pass both"):
+        run.rank(mix={"A": 1.0})
 
 
 @pytest.mark.slow

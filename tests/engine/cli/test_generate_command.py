@@ -14,7 +14,8 @@ from tests.commands import facts, refusal, run_here
 @pytest.fixture
 def prompts(tmp_path: Path) -> Path:
     path = tmp_path / "prompts.jsonl"
-    rows = [{"id": f"q{number}", "prompt": f"Name {number} fruits."} for number in range(1, 5)]
+    beside = {"context": "A list of fruits.", "reference": "An apple."}
+    rows = [{"id": f"q{number}", "prompt": f"Name {number} fruits.", **beside} for number in range(1, 5)]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
     return path
 
@@ -40,11 +41,15 @@ def test_prompts_become_pairs_which_no_candidate_judges(
     dataset = load_dataset(pairs)
     assert [*dataset.candidates] == ["one", "two"]
     assert json.loads(dataset.candidates["one"])["max_tokens"] == 8
+    assert (dataset[0].instruction, dataset[0].background) == (
+        "Name 1 fruits.",
+        {"context": "A list of fruits.", "reference": "An apple."},
+    )
     again = run_here(*asked)
     assert "one.jsonl is there already: nothing is written again." in again.stderr
     judged = ("judge", pairs, "--model", "demo", "--out", tmp_path / "judged.tsv", "--criteria", "relevance")
     assert "candidates are one, two (itself)" in refusal(*judged)
-    accepted = run_here(*judged, "--mode", "labels", "--accept-own-candidates")
+    accepted = run_here(*judged, "--mode", "labels", "--accept-own-candidates", "--show-context")
     assert accepted.returncode == 0
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from engine.core.errors import InputError, SetupError
 from engine.data.dataset import load_dataset
-from engine.data.outputs import Outputs, Response
+from engine.data.outputs import Outputs, Response, read_outputs
 from engine.data.pairs import MatchedOutputs, Pairs, make_pairs, match_outputs
+from engine.report.pairs import left_out
 from engine.settings.sampling import PairsPlan
 
 
@@ -214,6 +215,30 @@ def test_ids_stay_where_a_candidate_joins(tmp_path: Path) -> None:
     assert {item.id: item.content_hash for item in load_dataset(few)}.items() <= {
         item.id: item.content_hash for item in load_dataset(more)
     }.items()
+
+
+def test_a_text_beside_the_instruction_is_an_own_column_unless_files_differ_in_it(tmp_path: Path) -> None:
+    files = []
+    for name in ("x", "y"):
+        rows: list[dict[str, Any]] = [
+            {"id": "1", "instruction": "Why?", "context": "Because.", "reference": ["So", "it is."]},
+            {"id": "2", "instruction": "Where?", "context": f"Found by {name}.", "reference": []},
+            {"id": "3", "instruction": "When?"},
+        ]
+        made_with = {"output": f"says {name}", "generated_with": {"seed": 1}}  # as `generate` writes it
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("\n".join(json.dumps({**row, **made_with}) for row in rows), "utf-8")
+        files.append(read_outputs(path))
+    pairs = made(match_outputs(files))
+    pairs.write(path := tmp_path / "pairs.tsv")
+    assert [(item.instruction, item.background) for item in load_dataset(path)] == [
+        ("Why?", {"context": "Because.", "reference": "So\n\nit is."}),
+        ("Where?", {}),
+        ("When?", {}),
+    ]
+    assert [*left_out(pairs.matched)] == [
+        "context: 1 instruction is without one, because the files have different texts."
+    ]
 
 
 def test_more_text_than_a_dataset_has_is_refused() -> None:

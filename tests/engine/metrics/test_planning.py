@@ -36,4 +36,4 @@ def test_the_command_counts_items_of_clustered_instructions(each: int) -> None:
 
 def test_what_no_number_of_labels_shows_has_a_dash_and_no_shares_are_refused() -> None:
     assert "target 85.0 %               -" in printed("plan-labels")
-    assert "--power is 1." in refusal("plan-labels", "--power", 1)
+    assert "power is 1." in refusal("plan-labels", "--power", 1)

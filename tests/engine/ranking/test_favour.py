@@ -1,5 +1,6 @@
 """Whom a judge favours: on real judges, in few labels, and of its own family."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,12 @@ from engine.core.events import followed
 from engine.core.tables import Sentences
 from engine.models.families import families_named, families_of_file
 from engine.ranking.favour import favour, favoured_features
-from engine.ranking.features import feature_differences
+from engine.ranking.features import LIKENESS, feature_differences
 from engine.ranking.labelled_part import RankedByLabels, by_labels
 from engine.report.correction import correction_sections
 from tests.engine.ranking.test_labelled_part import GOLD, ITEMS, with_candidates
 from tests.engine.ranking.worlds import A, B, comparisons, pandalm_said
-from tests.judged import SURE_A, dataset, stored_run, system
+from tests.judged import SURE_A, dataset, stored_run, system, text_table
 from tests.model_files import PublishedFile, named
 
 
@@ -89,6 +90,15 @@ def test_features_are_counted_in_the_texts() -> None:
         "hedging": 1,
         "refusals": 2,
     }
+
+
+def test_likeness_to_a_reference_is_compared_where_an_item_has_one() -> None:
+    texts = [("red fish", "blue bird")] * 3
+    items = dataset({"safety": [A, A, A]}, outputs=texts)
+    assert LIKENESS not in feature_differences(items)
+    with_some = replace(items, others=text_table({"reference": ["A red fish.", "bird", ""]}))
+    found = feature_differences(with_some)[LIKENESS]
+    assert found.tolist() == pytest.approx([0.8, -2 / 3, 0.0])  # F of 2/2 and 2/3; of 1/2 and 1/1
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,19 @@ from engine.core.judgments import Origin, ReviewState
 from engine.core.tables import Sentences, Table
 from engine.data.dataset import Dataset
 from engine.data.label_origins import in_drawn_order
+from engine.data.slices import slicing
 from engine.metrics.matching import System, system_of_run
-from engine.ranking.labelled_part import LabelledPart, RankedByLabels, by_labels, judge_expects, labelled_part
-from engine.report.correction import corrected_in_short, correction_sections
+from engine.ranking.labelled_part import (
+    ALL,
+    CorrectedShares,
+    LabelledPart,
+    RankedByLabels,
+    by_labels,
+    corrected_shares,
+    judge_expects,
+    labelled_part,
+)
+from engine.report.correction import corrected_in_short, correction_sections, share_sections
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.judged import (
@@ -44,6 +54,30 @@ from tests.judged import (
 
 ITEMS = 60
 NAMES = ("llama", "opt", "pythia")
+
+
+def test_shares_of_labels_are_corrected_without_candidates_and_by_slice() -> None:
+    random = np.random.default_rng(1)
+    is_a, right = random.random(300) < 0.3, random.random(300) < 0.6
+    truth: list[HumanLabel | None] = [A if each else B for each in is_a]
+    judge = system({"safety": [label if fine else A for label, fine in zip(truth, right, strict=True)]})
+    items = dataset({"safety": [label if place % 4 == 0 else None for place, label in enumerate(truth)]})
+    kinds = ["code" if place < 150 else "chat" for place in range(300)]
+    items = replace(items, others=text_table({"kind": kinds}))
+    found = corrected_shares(judge, items, [slicing(items, by) for by in ("kind", "label")])
+    shares = found["safety"]
+    assert isinstance(shares, CorrectedShares)
+    assert [*shares.shares] == [ALL, "kind: chat", "kind: code"]
+    for name, rows in {
+        ALL: slice(0, 300),
+        "kind: code": slice(0, 150),
+        "kind: chat": slice(150, 300),
+    }.items():
+        one, of_these = shares.shares[name]["A"], float(np.mean(is_a[rows]))
+        assert one.judge > of_these + 0.15  # the judge alone is far off
+        assert one.of_these[0] < of_these < one.of_these[1]
+    assert corrected_shares(judge, dataset({"safety": truth})) == {}
+    assert not share_sections({"safety": SetupError("Picked by hand.", "")})
 
 
 def with_candidates(labels: Sequence[HumanLabel | None]) -> Dataset:
