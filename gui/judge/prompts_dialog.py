@@ -16,6 +16,7 @@ from gui.judge.generation_jobs import GenerationAsked, WrittenResponses
 from gui.models import model_jobs
 from gui.models.model_jobs import Candidate, ModelRequest
 from gui.widgets import labels
+from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import DoubleSpinBox, SpinBox
 from gui.widgets.files import DATASETS, FileChoice, ask_folder, let_choose_several
 from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
@@ -34,7 +35,7 @@ _SIZE = (130, 40)  # characters, lines
 _MODELS = "Models (*.gguf)"
 
 
-class PromptsDialog(TaskDialog):
+class PromptsDialog(ReadingOrder, TaskDialog):
     """`made`: the files of responses, of which pairs are to be made."""
 
     made = Signal(object)

@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, Signal, SignalInstance, qVersion
+from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, qVersion
 from PySide6.QtGui import QGuiApplication
 
 from engine.core import VERSION
@@ -17,6 +17,7 @@ from gui.review.judgment_desk import AFTER_LABEL, NEXT_ITEM
 from gui.runs.run_desk import KEEP_AWAKE, kept_awake
 from gui.widgets import labels
 from gui.widgets.action_table import PAGES, keys_of
+from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import plain_label
 from gui.widgets.label_mark import Pill
@@ -172,7 +173,7 @@ _AWAKE = {
 }
 
 
-class SettingsDialog(QtWidgets.QDialog):
+class SettingsDialog(ReadingOrder, QtWidgets.QDialog):
     look_changed = Signal()
     forget_wanted = Signal()
     power_changed = Signal()  # when the computer shall stay awake
@@ -209,10 +210,11 @@ class SettingsDialog(QtWidgets.QDialog):
         )
         forget.clicked.connect(self._show)
         of_runs = "The settings of a run are on the Judge page and are stored with each run."
-        inside = labels.as_column(self._form, forget, labels.hint(of_runs))
-        scrolled = labels.scrolling(inside), labels.STRETCH
-        labels.in_column(scrolled, labels.close_button(self), on=self, margins=None)
-        labels.make_room(self, 84, 28)
+        inside = labels.as_column(self._form, forget, labels.hint(of_runs), labels.STRETCH)
+        scrolled = labels.DownScroll(inside)
+        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its fields have the keys
+        labels.in_column((scrolled, labels.STRETCH), labels.close_button(self), on=self, margins=None)
+        labels.make_room(self, 84, 22)
         self.finished.connect(self._keep_author)
         self._show()
 
