@@ -271,8 +271,16 @@ def _group_written(
         Continuation(0, branch, prompt, seed_of(settings.seed, plan.prompts[place].id))
         for branch, (place, prompt) in enumerate(zip(group, tokens, strict=True))
     ]
+    # Else a model that reasons between control tokens would seem to begin its response there, and one that
+    # goes on with another turn would not show it.
+    control = {token.id: token.text.encode() for token in session.vocabulary.special_tokens if token.control}
     sampling = Sampling(
-        settings.max_tokens, settings.temperature, lines=False, top_p=settings.top_p, may_be_empty=True
+        settings.max_tokens,
+        settings.temperature,
+        lines=False,
+        top_p=settings.top_p,
+        shown=control,
+        may_be_empty=True,
     )
     steps, lengths = session.writing(continuations, sampling), [0] * len(tokens)
     while True:

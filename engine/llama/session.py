@@ -12,7 +12,7 @@ What takes long is done in steps, one for each batch: `reading_trunk`, `scoring`
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -51,6 +51,7 @@ class Sampling:
     lines: bool = True  # a text ends with its line
     ends: frozenset[int] = frozenset()  # further tokens that end it
     top_p: float = 1.0  # the likeliest tokens with this much probability together, 0 to 1
+    shown: Mapping[int, bytes] = field(default_factory=dict)  # control tokens that are part of the text
     may_be_empty: bool = False  # else ends are passed over until a letter or a digit is written
 
 
@@ -89,7 +90,7 @@ class Writer:
             self.text += self._vocabulary.piece(token).split(b"\n")[0]
             self.done = True
             return
-        self.text += self._vocabulary.piece(token)
+        self.text += self._sampling.shown.get(token) or self._vocabulary.piece(token)
         text = self.text.decode("utf-8", "ignore")
         length = None if self._sampling.complete is None else self._sampling.complete(text)
         if length is not None:  # the text is to end, and then without what goes beyond its end

@@ -114,3 +114,13 @@ def test_the_system_message_is_read_only_where_a_prompt_has_one(
     )
     plain, told = size_by_vocabulary(asked, CancelToken()).tokens
     assert len(plain) < len(told)
+
+
+def test_control_tokens_that_a_model_writes_are_shown_and_named(
+    small_model: Callable[[str], Path], tmp_path: Path
+) -> None:
+    plan = plan_of(tmp_path, small_model("chatml"), temperature=9.0, max_tokens=200)
+    written = followed(write_responses(CancelToken(), plan))
+    holds = {row["id"] for row in rows(plan) if "<|im_start|>" in str(row["output"])}
+    assert holds
+    assert holds <= set(written.marked)
