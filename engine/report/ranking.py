@@ -40,9 +40,9 @@ STRENGTH = Column("strength", "vs the mean (%)", Kind.ESTIMATE).means(
     "The win rate against a candidate with the mean Bradley-Terry score, in percent (model with ties)."
     f" It is fair even if candidates had different opponents. {INTERVAL}"
 )
-_ELO = Column("elo", "Elo", Kind.MEASURE, digits=0).means(
+_ELO = Column("elo", "Elo", Kind.NUMBER, digits=0).means(
     "The Bradley-Terry score as an Elo rating: the mean of the candidates is 1500, and 400 points are odds of"
-    f" 10 to 1 that a candidate wins rather than loses. {INTERVAL}"
+    " 10 to 1 that a candidate wins rather than loses. Its interval is in the JSON."
 )
 RANK = Column("rank", "rank", Kind.TEXT).means(
     "The possible ranks: below those that are significantly better, above those that are significantly"
@@ -198,7 +198,7 @@ def candidate_table(ranking: Ranking) -> Table:
                 rank_in_words(found.ranks[name]),
                 " ".join(letters[name]),
                 found.scores[name],
-                found.elo[name],
+                found.elo[name].value,  # its interval is that of the score; a page has no room for both
             ]
         row += [rate.rate, *([ranking.mixed.get(name)] if ranking.mixed else ())]
         if lengths and lengths.rates:

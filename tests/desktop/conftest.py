@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
 from tests.desktop.desk import Desk, desk, missing_tools
 from tests.desktop.loose_pictures import LoosePictures
@@ -41,3 +42,16 @@ def pictures(
     held = LoosePictures(kept, pytestconfig.getoption("redraw", default=False))
     yield held
     assert not held.broken, "\n".join(held.broken)
+
+
+_own: list[QApplication] = []  # kept: Qt has one
+
+
+@pytest.fixture(scope="session")
+def qapp_cls() -> type[QApplication]:
+    """A window that a test makes itself is drawn without a screen; programs that it starts have theirs."""
+    if QApplication.instance() is None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("QT_QPA_PLATFORM", "offscreen")
+            _own.append(QApplication([]))
+    return QApplication

@@ -32,7 +32,7 @@ EXAMPLES = ROOT / "examples"
 ITEMS = 6
 AUTHOR, WORDS = "Ada", "Neither names the right country."
 
-_TABS_TO_VALUES = 11
+_TABS_TO_VALUES = 13
 
 
 def test_a_first_study_from_the_first_start_to_both_files(
