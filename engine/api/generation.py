@@ -8,7 +8,6 @@ from engine.api.refused import stoppable, with_notices
 from engine.core.errors import SetupError
 from engine.judging.generation import GenerationSettings
 from engine.operations import generate as generating
-from engine.settings.sampling import PairsPlan
 
 
 @arguments.api_call
@@ -58,6 +57,6 @@ def generate(
         ready = with_notices(generating.prepare(request, cancel))
         written = with_notices(generating.generate(ready, cancel))
         if pairs is not None:
-            made = generating.pairs_of(written, PairsPlan(None, None, PairsPlan.seed), cancel)
+            made = generating.pairs_of(written, cancel)
             made.write(arguments.path_of("pairs", pairs))
     return [each.path for each in written]

@@ -13,7 +13,6 @@ from engine.data.submission import check_suffix
 from engine.judging.generation import GenerationSettings
 from engine.operations import generate as generating
 from engine.report.pairs import pairs_sheet
-from engine.settings.sampling import PairsPlan
 from engine.system.paths import program
 
 
@@ -86,7 +85,7 @@ def _generate(options: argparse.Namespace) -> int:
             files = " ".join(str(each.path) for each in written)
             print(f"\nMake pairs of them: {program()} pairs {files} --out DATASET.tsv")
             return console.DONE
-        made = generating.pairs_of(written, PairsPlan(None, None, PairsPlan.seed), cancel)
+        made = generating.pairs_of(written, cancel)
     made.write(options.pairs)
     console.print_sheet(pairs_sheet(made, options.pairs))
     print(f"\nDataset: {options.pairs}. Judge it: {program()} judge {options.pairs} --model ANOTHER")

@@ -85,7 +85,7 @@ class GenerationPlan:
         """What is written so far; removed once the whole is there."""
         return self.out.with_name(f"{self.out.name}.part")
 
-    @property
+    @cached_property
     def provenance(self) -> Mapping[str, Any]:
         """What a response depends on beside its prompt; stands with each."""
         settings = {name: value for name, value in plain(self.settings).items() if name != "seed"}

@@ -85,6 +85,7 @@ def prepare(
         checked = checked_model(model, cancel)
         plan = GenerationPlan(checked, prompts, request.settings, machine, request.folder / f"{name}.jsonl")
         check_writable(plan.out)
+        finished(plan)  # refuses another request's file now, not after hours of the models before
         sizes = size_by_vocabulary(plan, cancel)
         if sizes.note:
             yield Note(f"{name}: {sizes.note}")
@@ -127,6 +128,7 @@ def generate(
     return found
 
 
-def pairs_of(written: Sequence[Responses], plan: PairsPlan, cancel: CancelToken) -> Pairs:
-    """Pairs of what several models wrote. SetupError for fewer than two."""
-    return make_pairs(match_outputs([read_outputs(each.path, cancel=cancel) for each in written]), plan)
+def pairs_of(written: Sequence[Responses], cancel: CancelToken) -> Pairs:
+    """All pairs of what several models wrote. SetupError for fewer than two."""
+    read = [read_outputs(each.path, cancel=cancel) for each in written]
+    return make_pairs(match_outputs(read), PairsPlan(None, None, PairsPlan.seed))
