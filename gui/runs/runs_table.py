@@ -65,6 +65,8 @@ class RunsTableModel(TableModel):
         run = self._runs[index.row()]
         if role == Qt.ItemDataRole.EditRole and index.column() == NAME:
             return run.name
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == NAME and not run.name:
+            return f"Run {run.id} without a name"
         if role != Qt.ItemDataRole.ToolTipRole:
             return super().data(index, role)
         if isinstance(run, DamagedRun):
