@@ -1,5 +1,6 @@
 """The line at the head of every page: it names what is acted on, and each part opens its choice."""
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,6 @@ from gui.workspace.open_run import UnderWay
 from gui.workspace.state import PageName
 from tests.gui.steps import dataset_of, is_open, offered, open_dataset, open_run, whole_window
 
-LONG = "L" * 240 + ".tsv"
 
 
 @pytest.fixture
@@ -31,7 +31,8 @@ def main(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
     """A dataset that nothing has judged, with the longest name that disks take."""
-    path = tmp_path / LONG
+    folders = len(str(tmp_path)) if os.name == "nt" else 0  # Windows counts them: 259 characters at most
+    path = tmp_path / ("L" * (240 - folders) + ".tsv")
     shutil.copy(demo_dataset(), path)
     return path
 
@@ -177,7 +178,7 @@ def test_long_names_lack_their_middle_and_all_parts_are_seen(
         assert part.isVisible()
         assert part.mapTo(main.frame, QPoint(part.width(), 0)).x() <= main.frame.width() == 1280
     assert "…" in head.dataset.text()
-    assert LONG in head.dataset.toolTip().replace("\u200b", "")
+    assert dataset_of(main.workspace).path.name in head.dataset.toolTip().replace("\u200b", "")
     main.frame.set_text_size(100)
 
 
