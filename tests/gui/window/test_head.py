@@ -21,7 +21,6 @@ from gui.workspace.state import PageName
 from tests.gui.steps import dataset_of, is_open, offered, open_dataset, open_run, whole_window
 
 
-
 @pytest.fixture
 def main(qtbot: QtBot, demo_copy: Path, demo_gold: Path) -> Iterator[MainContent]:
     with whole_window(qtbot, demo_copy.parent, demo_gold, run=1, author="Ada") as made:
