@@ -4,6 +4,7 @@ A drawing function makes a figure of its own and leaves matplotlib's settings as
 it too.
 """
 
+import atexit
 import ctypes
 import io
 import math
@@ -41,10 +42,15 @@ _NOT_DRAWABLE = "□"
 # loader. An import lets go of Python's: the thread of the window takes it, waits for the loader's, and both
 # wait for ever. A function of PyDLL keeps Python's lock; what is loaded is not begun again by the import.
 if sys.platform == "win32" and (_spec := find_spec("matplotlib")) and _spec.submodule_search_locations:
-    _load = ctypes.PyDLL("kernel32").LoadLibraryExW
+    _windows = ctypes.PyDLL("kernel32")
+    _load, _windows.FreeLibrary.argtypes = _windows.LoadLibraryExW, (ctypes.c_void_p,)
     _load.argtypes, _load.restype = (ctypes.c_wchar_p, ctypes.c_void_p, ctypes.c_uint32), ctypes.c_void_p
     # As an import loads it: its own folder, and those of the system, are searched for what it needs.
-    _load(str(Path(_spec.submodule_search_locations[0], f"ft2font{EXTENSION_SUFFIXES[0]}")), None, 0x1100)
+    _fonts = _load(
+        str(Path(_spec.submodule_search_locations[0], f"ft2font{EXTENSION_SUFFIXES[0]}")), None, 0x1100
+    )
+    # Where nothing was drawn, it is let go of while Python runs: after its end the library breaks down.
+    atexit.register(_windows.FreeLibrary, _fonts)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import matplotlib
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-if sys.platform == "win32":  # where Qt knows no font without a screen
-    os.environ.setdefault("QT_QPA_FONTDIR", str(Path(os.environ["SYSTEMROOT"], "Fonts")))
+if sys.platform == "win32":  # where Qt knows no font without a screen; DejaVu, as on Linux
+    os.environ.setdefault("QT_QPA_FONTDIR", str(Path(matplotlib.get_data_path(), "fonts", "ttf")))
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -23,6 +26,8 @@ from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace
 
 guard_overrides()  # as the application does
+if sys.platform == "win32":  # otherwise the first of all families, which may be one for formulas
+    QFont.insertSubstitution("Sans Serif", "DejaVu Sans")
 
 # A busy computer proves nothing: what a test waits for may take a minute where it does not say otherwise; and
 # where Wine runs it beside others, five.
