@@ -82,6 +82,7 @@ x86_64-w64-mingw32-objdump -p "$bare/python$number.dll" |
 echo 'int DllMain(void *module, unsigned reason, void *reserved) { return 1; }' > "$folder/python3.c"
 compile -shared -nostdlib -e DllMain "$folder/python3.c" "$folder/python3.def" -o "$bare/python3.dll"
 compile -shared -nostdlib -e DllMain "$here/icuuc.c" -o "$system/icuuc.dll"
+compile -shared -nostdlib -e DllMain "$here/bcryptprimitives.c" -ladvapi32 -o "$system/bcryptprimitives.dll"
 
 python_with() { # a Python in C:\$1, with the packages of the locks that the other arguments name
     local target=$drive/$1
