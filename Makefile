@@ -119,7 +119,7 @@ $(VENV)/development: requirements-dev.txt requirements-notebook.txt $(VENV)/run-
 	touch $@
 
 MADE_OF := locks/build.txt locks/bundle.txt locks/dev.txt ready_llama/parts.txt \
-	$(addprefix windows/,make.sh win wheels.txt python.c icuuc.c)
+	$(addprefix windows/,make.sh win wheels.txt python.c icuuc.c bcryptprimitives.c)
 
 $(WINDOWS)/ready: $(addprefix packaging/,$(MADE_OF))
 	sh packaging/system_packages.sh --with-wine $(PYTHON)
