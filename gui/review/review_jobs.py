@@ -16,7 +16,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, HumanLabel
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
-from engine.core.tables import Column, Kind, Section, Sheet, Table
+from engine.core.tables import Column, Kind, Row, Section, Sheet, Table
 from engine.settings.sampling import DEFAULT_SEED, hidden_place
 from engine.system.files import check_targets
 from engine.system.paths import shown
@@ -356,7 +356,7 @@ def plan_assignment(
     counts = {name: Counter(each.purpose for each in own) for name, own in found.items()}
     numbers_of_each = (Column(each, each.in_words, Kind.COUNT) for each in Purpose)
     columns = [Column("annotator", "annotator", Kind.TEXT), *numbers_of_each]
-    rows = [(name, *(of_one[each] for each in Purpose)) for name, of_one in counts.items()]
+    rows: list[Row] = [(name, *(of_one[each] for each in Purpose)) for name, of_one in counts.items()]
     return Sheet("", [Section("plan", "Who gets what", [Table(columns, rows)])])
 
 
