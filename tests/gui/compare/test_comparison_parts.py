@@ -209,9 +209,14 @@ def test_two_wordings_of_one_judge_show_which_labels_moved(
     comparisons = comparisons_file(tmp_path / "contests.jsonl")
     asked = Rubric("mine", (Criterion("overall_quality", "Which is better?"),))
     for wording in (asked.wording, replace(asked.wording, both_bad="Both are bad.")):
-        gold, columns = load_dataset(comparisons), {"overall_quality": [SURE_A] * 90}
-        facts = {"dataset_hash": gold.hash, "dataset_path": comparisons, "key": wording.both_bad}
-        stored_run(tmp_path, gold, columns, rubric=replace(asked, wording=wording), **facts)
+        stored_run(
+            tmp_path,
+            load_dataset(comparisons),
+            {"overall_quality": [SURE_A] * 90},
+            key=wording.both_bad,
+            rubric=replace(asked, wording=wording),
+            dataset_path=comparisons,
+        )
     page = listed(qtbot, workspace)
     tick(page, 0, 1)
     choose_labels(qtbot, page, comparisons)

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from engine.annotations.records import new_note
 from engine.core.errors import RunBusyError
 from engine.core.judgments import CriterionCalibration
+from engine.core.tables import Table
 from engine.data.dataset import load_dataset
 from engine.data.slices import Slicing, slicing
 from engine.metrics.evaluation import evaluate, measure_slices
@@ -270,8 +271,10 @@ def test_shares_of_labels_are_corrected_by_slice_where_annotators_labelled_a_par
         system, items = system_of_run(load_results(store, 1)), load_dataset(part)
     [section] = share_sections(corrected_shares(system, items, [slicing(items, "longer")]))
     [table] = opened.slices.shares.tables
-    assert table.as_text() == section.parts[1].with_tabs()
-    assert {row[1] for row in section.parts[1].rows} > {"all items"}
+    expected = section.parts[1]
+    assert isinstance(expected, Table)
+    assert table.as_text() == expected.with_tabs()
+    assert {row[1] for row in expected.rows} > {"all items"}
 
 
 @pytest.mark.slow

@@ -81,6 +81,12 @@ def asked(desk: AnnotationExchange) -> ExportWordsDialog:
     return desk.asking
 
 
+def assigning(desk: AnnotationExchange) -> AssignDialog:
+    desk.assign()
+    assert isinstance(desk.asking, AssignDialog)
+    return desk.asking
+
+
 def problem(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> str:
     with qtbot.waitSignal(space.problem) as told:
         act()
@@ -165,9 +171,7 @@ def test_items_are_assigned_as_the_plan_says_over_no_file_that_is_there(
     monkeypatch.setattr(annotation_exchange, "ask_folder", lambda *_asked: folder)
     assert space.run is not None
     space.run = replace(space.run, dataset=dataset({"safety": [GOOD] * 20}))
-    desk.assign()
-    dialog = desk.asking
-    assert isinstance(dialog, AssignDialog)
+    dialog = assigning(desk)
     assert dialog.annotators.toPlainText() == "Ada"
     dialog.numbers["overlap"].setValue(2)
     dialog.act_button.click()
@@ -192,14 +196,12 @@ def test_items_are_assigned_as_the_plan_says_over_no_file_that_is_there(
         dialog.use_button.click()
     assert told.args[0].text.startswith("Written: dealt\nAda.tsv: 2 training items")
     assert {path.name for path in folder.iterdir()} == {"Ben.tsv", "Ada.tsv", "assignment.tsv"}
-    desk.assign()
-    dialog = desk.asking
-    assert isinstance(dialog, AssignDialog)
-    dialog.annotators.setPlainText("Ben")
-    dialog.act_button.click()
-    qtbot.waitUntil(lambda: dialog.planned)
-    dialog.use_button.click()
-    qtbot.waitUntil(lambda: "has Ben.tsv, assignment.tsv already" in shown_text(dialog.notice))
+    again = assigning(desk)
+    again.annotators.setPlainText("Ben")
+    again.act_button.click()
+    qtbot.waitUntil(lambda: again.planned)
+    again.use_button.click()
+    qtbot.waitUntil(lambda: "has Ben.tsv, assignment.tsv already" in shown_text(again.notice))
 
 
 def test_labels_of_others_are_counted_and_then_shown_at_once(
