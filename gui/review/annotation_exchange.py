@@ -45,7 +45,7 @@ _ABOUT = "annotations exchanged"
 _LONGEST_STEM = 40  # bytes of an annotator's name in that of a file
 _ASSIGN = (
     "A dataset for each annotator, who labels it by hand and sends the annotations back: File > Import"
-    " annotations. Its items show no labels, but those for training. A list for you says who has which item."
+    " annotations. Only training items show human labels. A list for you says who has which item."
 )
 _NUMBERS = {  # how each field of AssignmentDesign is called here, and what it is
     "items": ("Items", "How many are assigned, besides those for training and gold items"),

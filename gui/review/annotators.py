@@ -134,8 +134,8 @@ class WhoButton(CurrentChoice):
             is_chosen = annotator == self._workspace.author
             add_entry(self._menu, text.replace("&", "&&"), choose, what=annotator, checked=is_chosen)
         self._menu.addSeparator()
-        self._menu.addAction("&Another name…", self.ask)
         self._menu.addAction("Assign &items to annotators…", self.assigning.emit)
+        self._menu.addAction("&Another name…", self.ask)
 
 
 class NoteLine(QWidget):

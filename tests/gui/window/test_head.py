@@ -55,9 +55,7 @@ def test_it_is_the_same_on_all_pages_and_its_parts_have_names(qtbot: QtBot, main
 
 
 def test_items_are_assigned_from_the_menu_of_who_labels(main: MainContent) -> None:
-    who = main.head.who
-    who.offer()
-    who._menu.actions()[-1].trigger()
+    offered(main.head.who)["Assign items to annotators…"].trigger()
     dialog = main.annotation_exchange.asking
     assert isinstance(dialog, AssignDialog)
     assert dialog.annotators.toPlainText() == "Ada"
