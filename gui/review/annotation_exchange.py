@@ -171,7 +171,7 @@ class AssignDialog(ReadingOrder, TaskDialog):
 
     def _asked(self) -> QtWidgets.QWidget:
         labels.name(self.annotators, "Annotators, one on each line")
-        self.annotators.setFixedHeight(self.fontMetrics().height() * 6)
+        self.annotators.setFixedHeight(self.fontMetrics().height() * 5)
         form = QtWidgets.QFormLayout(rowWrapPolicy=QtWidgets.QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setFieldGrowthPolicy(QtWidgets.QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         form.addRow("Annotators, one on each line:", self.annotators)
