@@ -158,6 +158,7 @@ PARAMETERS = _InPython(
         ),
         Step.RANK_ALL: "Pass many_candidates=True.",
         Step.RESUME: "Resume with the same call of Judge.run",
+        Step.SEE_MOVED: "or see which labels the wording moved: run.drift(other)",
         Step.SEE_UNSCORED: "or see why these are unscored: run.judgments",
         Step.STOP_AT_A_WIDTH: (
             "Stop at an interval width of how often A wins, which needs no candidates: until=10, for 10"

@@ -36,7 +36,7 @@ from engine.metrics.run_drift import stored_drift
 from engine.metrics.trust import RISK, TARGET, Promise
 from engine.operations import opening
 from engine.operations.export import ToolExport
-from engine.operations.measuring import GivenWeights, Weighing, fit_calibration
+from engine.operations.measuring import GivenWeights, JurySetup, Weighing, fit_calibration, worth_together
 from engine.operations.model_scores import ModelMeasures
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.ranking import mixed_rates, rank
@@ -47,6 +47,7 @@ from engine.report.comparison import comparison_sheet
 from engine.report.correction import corrected_candidates, favour_table, feature_table
 from engine.report.drift import drift_sections
 from engine.report.evaluation import run_sheet
+from engine.report.jury import judge_table, jury_table
 from engine.report.ranking import candidate_table, pair_table, ranking_sheet
 from engine.report.rankings import RankedBy
 from engine.report.run import changes_table
@@ -292,10 +293,7 @@ class Run(RunAsStored):
         >>> run.compare(other)["agreement"].columns[:2].tolist()
         ['systems', 'criterion']
         """
-        for each in others:
-            if not isinstance(each, Run):
-                raise SetupError(f"{in_a_line(each)} is not a run.", "Pass runs, such as tiebreak.Run(2).")
-        systems = _told_apart((self, *others))
+        systems = self._with(others)
         matched = match_all(systems, self._gold(gold, systems[0]), partial or gold is None)
         for one in matched:
             _warn_of_the_rest(one)
@@ -303,6 +301,26 @@ class Run(RunAsStored):
         for text in found.not_compared:
             notice(text)
         return frames_of(comparison_sheet(found, matched).without("published").sections)
+
+    @arguments.api_call
+    def jury_worth(self, *others: "Run", gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
+        """How many independent judges this run and others are worth as a jury, before it is made. `jury`, one
+        row: Kish's effective number (1965, 5.4), which is 1 where they err alike and their number where they
+        err independently, and the correlation of their errors, -1 to 1. `judges`, a row for each: its
+        accuracy, 0 to 1, and what it adds to that of the mean of all, -1 to 1. Human overrides and
+        calibrations do not count. Without `gold` the human labels are those of this run's dataset. Nothing is
+        stored.
+
+        Refused for fewer than two runs, and for labels of fewer than ten instructions that all judged.
+
+        >>> run.jury_worth(other)["judges"].columns[:2].tolist()
+        ['judge', 'accuracy']
+        """
+        systems = self._with(others)
+        labels = self._gold(gold, systems[0])
+        setup = JurySetup(systems, gold=labels, partial=partial or gold is None)
+        found = followed(worth_together(setup, CancelToken()))
+        return {"jury": frame_of(jury_table(found)), "judges": frame_of(judge_table(found))}
 
     @arguments.api_call
     def annotators(self, gold: Gold = None) -> dict[str, pd.DataFrame]:
@@ -429,6 +447,12 @@ class Run(RunAsStored):
         target = arguments.target_of(path, form, *suffixes)
         check_targets({"path": target}, self._files(gold))
         return target
+
+    def _with(self, others: Sequence["Run"]) -> list[System]:
+        for each in others:
+            if not isinstance(each, Run):
+                raise SetupError(f"{in_a_line(each)} is not a run.", "Pass runs, such as tiebreak.Run(2).")
+        return _told_apart((self, *others))
 
     # Human labels
 

@@ -42,6 +42,12 @@ class JuryWorth:
     labels: int
     instructions: int
 
+    @property
+    def correlation(self) -> float | None:
+        """Of two judges' errors, the mean over all pairs, -1 to 1; what `effective` says of it."""
+        judges = len(self.judges)
+        return None if self.effective is None else (judges / self.effective.value - 1) / (judges - 1)
+
 
 def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> Estimate | None:
     """N / (1 + (n - 1) rho) with rho the average correlation of two judges' errors: Kish's design effect

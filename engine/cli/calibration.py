@@ -22,6 +22,7 @@ from engine.metrics.planning import LabelGoals, size_of_groups
 from engine.operations.measuring import JurySetup, decide_together, fit_calibration, worth_together
 from engine.operations.opening import check_store, files_of_runs
 from engine.report.calibration import calibration_sections, learning_section
+from engine.report.jury import jury_worth_section
 from engine.report.orders import margin_sections
 from engine.report.run import run_facts
 from engine.results.calibration import load_calibration, save_calibration
@@ -152,7 +153,7 @@ def _jury(options: argparse.Namespace) -> int:
         )
         if options.plan:
             worth = show_measure("Judges", worth_together(setup, cancel))
-            console.print_sheet(Sheet("", [worth]))
+            console.print_sheet(Sheet("", [jury_worth_section(worth)]))
             return console.DONE
         kept = show_measure("fitting", decide_together(setup, options.store, cancel))
     console.print_sheet(Sheet("", [Section("panel", "", [run_facts(kept.results)]), *kept.sections]))

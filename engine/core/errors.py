@@ -101,6 +101,7 @@ class Step(Enum):
     NAME_WORKER_MODEL = "Put the file in that computer's model folder, or start that worker with it."
     RANK_ALL = "Rank them all."
     RESUME = "Resume the run"
+    SEE_MOVED = "or see which labels the wording moved."
     SEE_UNSCORED = "or see why these are unscored."
     START_SCHEDULER = "Start the scheduler again; then resume the run."
     START_WORKERS = "Start workers with the address of this scheduler."

@@ -149,12 +149,16 @@ def _with_repeats(
     return [each for _, each in sorted(placed)]
 
 
+def assigned_file(annotator: str) -> str:
+    return f"{file_stem(annotator, _LONGEST_STEM)}.tsv"
+
+
 def write_assignment(dataset: Dataset, design: AssignmentDesign, folder: Path) -> list[str]:
     """Write a file for each annotator, and a list of all for whoever leads them; sentences on each file.
     SetupError for too few items, and for names that make the same name of a file.
     """
     found = assign(dataset, design)
-    files = {name: folder / f"{file_stem(name, _LONGEST_STEM)}.tsv" for name in found}
+    files = {name: folder / assigned_file(name) for name in found}
     make_folder(folder)
     written: dict[str, Path | None] = {f"The file of {name}": path for name, path in files.items()}
     check_targets({"The list": folder / LIST, **written}, {"dataset": dataset.path})

@@ -6,7 +6,7 @@ from itertools import combinations, product
 from operator import is_, sub
 from typing import Any
 
-from engine.core.errors import SetupError
+from engine.core.errors import Hint, SetupError, Step
 from engine.core.formatting import without_middle, words
 from engine.core.items import HumanLabel, agree
 from engine.core.judgments import Keyed
@@ -188,7 +188,7 @@ def _compared(
         raise SetupError(
             f"The runs were asked different questions on {', '.join(map(words, otherwise))}; they share no"
             " other labelled criterion.",
-            "Compare runs of the same rubric.",
+            Hint("Compare runs of the same rubric, ", Step.SEE_MOVED),
         )
     if not criteria:
         found = "; ".join(f"{evaluation.name}: {', '.join(evaluation.labels)}" for evaluation in evaluations)

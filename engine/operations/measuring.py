@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.calibration.jury import DEFAULT_CERTAINTY, items_of, make_jury
-from engine.calibration.jury_worth import jury_worth
+from engine.calibration.jury_worth import JuryWorth, jury_worth
 from engine.calibration.run_calibration import CalibratedRun, Wishes, calibrating
 from engine.core.errors import Given, Hint, SetupError, Step
 from engine.core.events import CancelToken, MeasureProgress, Note
@@ -28,7 +28,6 @@ from engine.ranking.weighted_scoring import (
     weigh,
 )
 from engine.report.calibration import calibration_sections, calibration_warnings
-from engine.report.jury import jury_worth_section
 from engine.report.run import labels_given_section
 from engine.results.calibration import Calibration, load_calibration
 from engine.results.run_results import RunResults, load_results
@@ -207,11 +206,12 @@ def decide_together(
     return KeptJury(kept, results, (*sections, labels_given_section(results)))
 
 
-def worth_together(setup: JurySetup, cancel: CancelToken) -> Generator[MeasureProgress, None, Section]:
+def worth_together(setup: JurySetup, cancel: CancelToken) -> Generator[MeasureProgress, None, JuryWorth]:
     """What the judges of a jury are worth by the labels of `gold`, which is given; stores nothing."""
     assert setup.gold is not None
     items = setup.items or items_of(setup.systems, setup.gold, cancel)
-    worth = yield from jury_worth(
-        setup.systems, items, setup.gold, cancel, partial=setup.partial, certainty=setup.certainty
+    return (
+        yield from jury_worth(
+            setup.systems, items, setup.gold, cancel, partial=setup.partial, certainty=setup.certainty
+        )
     )
-    return jury_worth_section(worth)

@@ -1,19 +1,21 @@
 """A comparison of systems as tables and as plain values for JSON; what was published of the task."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.core.formatting import best_of, counted, listed, number, words
 from engine.core.items import digest
 from engine.core.tables import Column, Estimate, Kind, Ranked, Row, Section, Sentences, Sheet, Table
-from engine.metrics.comparison import Comparison, about_the_task
+from engine.metrics.comparison import LEAST_SYSTEMS, Comparison, about_the_task
 from engine.metrics.evaluation import Evaluation, SlicedMeasures, mean_of, official_json
 from engine.metrics.intervals import SIGNIFICANT
 from engine.metrics.matching import Matched
+from engine.metrics.run_drift import run_drift
 from engine.ranking.weighted_scoring import SlicedWeightedScoring
 from engine.report.accuracy import BASELINE
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
+from engine.report.drift import guidelines_section
 from engine.report.rankings import RankingsBeside
 
 MEASURED_ON = "the task's private test set"
@@ -142,8 +144,23 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
             " accurate; Holm: corrected for all tests.",
         ),
         *([published] if of_the_task(matched) else ()),
+        *_wording_sections(matched),
     )
     return Sheet("Comparison", sections)
+
+
+def _wording_sections(matched: Sequence[Matched]) -> Iterator[Section]:
+    """What another wording changed, where two runs of one judge are compared that were asked differently."""
+    found = [one.system.results for one in matched if one.system.results is not None]
+    if not len(found) == len(matched) == LEAST_SYSTEMS:
+        return
+    then, now = sorted(found, key=lambda each: each.run.created)
+    old, new = then.run.identity, now.run.identity
+    by_models = then.run.by_a_model and now.run.by_a_model
+    if by_models and old.model_hash == new.model_hash and old.asked != new.asked:
+        drift = run_drift(then, now, matched[0].dataset)
+        if drift.guidelines:
+            yield guidelines_section(drift)
 
 
 def _in_short(comparison: Comparison) -> str:

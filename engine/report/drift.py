@@ -94,7 +94,7 @@ def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[S
         yield Section("made_otherwise", "What differs between the two runs", [part])
     yield _changed(drift)
     if drift.guidelines:
-        yield _guidelines(drift)
+        yield guidelines_section(drift)
     if drift.whole.moved:
         shifts: list[Row] = [[_name(each), *map(each.shifts.get, PREFERENCES)] for each in _rows(drift)]
         title = "Change of each label's probability, in points"
@@ -167,7 +167,8 @@ def _moves(drift: Drift) -> Section:
     return Section("moves", "Label changes", parts)
 
 
-def _guidelines(drift: Drift) -> Section:
+def guidelines_section(drift: Drift) -> Section:
+    """Which labels moved with a wording, of a `drift` that has guidelines."""
     said = [
         f"{words(each.criterion).capitalize()}: labels moved with the wording significantly more than the"
         f" judge differs between its own two orders, by {each.beyond} points."

@@ -2,7 +2,7 @@
 
 from engine.calibration.jury_worth import JuryWorth
 from engine.core.formatting import counted, number, percent
-from engine.core.tables import Column, Kind, Part, Row, Section, Sentences, Table, value_text
+from engine.core.tables import Column, Kind, Section, Sentences, Table, value_text
 from engine.metrics.intervals import SIGNIFICANT
 
 _COLUMNS = (
@@ -15,25 +15,43 @@ _COLUMNS = (
 )
 
 
+_JURY = (
+    Column("effective", "worth", Kind.MEASURE).means(
+        "How many independent judges they are worth, with its 95 % interval over instructions; missing where"
+        " one never errs, or always."
+    ),
+    Column("correlation", "correlation", Kind.NUMBER, "Of two judges' errors, the mean over pairs, -1 to 1."),
+    Column("accuracy", "accuracy", Kind.SHARE, "Of the mean of all judges, the mean over the criteria."),
+    Column("labels", "labels", Kind.COUNT, "The human labels on items that all judged."),
+    Column("instructions", "instructions", Kind.COUNT, "The different instructions of these."),
+)
+
+
+def jury_table(found: JuryWorth) -> Table:
+    """One row on all judges together."""
+    together = (found.effective, found.correlation, found.accuracy, found.labels, found.instructions)
+    return Table(_JURY, [together])
+
+
+def judge_table(found: JuryWorth) -> Table:
+    """A row for each judge."""
+    return Table(_COLUMNS, [[one.name, one.accuracy, one.adds] for one in found.judges])
+
+
 def jury_worth_section(found: JuryWorth) -> Section:
-    rows: list[Row] = [[one.name, one.accuracy, one.adds] for one in found.judges]
-    parts: list[Part] = [
-        Sentences([_effective_in_words(found), _least_in_words(found)]),
-        Table(_COLUMNS, rows),
-    ]
-    return Section("jury_worth", "What these judges are worth", parts)
+    said = Sentences([_effective_in_words(found), _least_in_words(found)])
+    return Section("jury_worth", "What these judges are worth", [said, judge_table(found)])
 
 
 def _effective_in_words(found: JuryWorth) -> str:
-    if found.effective is None:
+    if found.effective is None or found.correlation is None:
         return "How alike the judges err is unknown: one is right on all of these labels, or on none."
     judges, ends = len(found.judges), found.effective.ends
-    correlation = (judges / found.effective.value - 1) / (judges - 1)
     fewer = "This is" if ends is not None and ends[1] < judges else "It is not known whether this is"
     labels = f"{counted(found.labels, 'human label', 'human labels')} of {found.instructions:,} instructions"
     return (
         f"These {judges} judges are worth {value_text(found.effective, Kind.MEASURE)} independent ones: their"
-        f" errors correlate by {number(correlation)} on average ({labels}). {fewer} fewer."
+        f" errors correlate by {number(found.correlation)} on average ({labels}). {fewer} fewer."
     )
 
 

@@ -291,6 +291,7 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     from engine.metrics.matching import open_system, system_of_file, told_apart
     from engine.operations.measuring import JurySetup, worth_together
     from engine.operations.measuring import decide_together as deciding
+    from engine.report.jury import jury_worth_section
     from engine.settings.identity import checked_name
 
     checked_name(request.name, "the jury")
@@ -302,7 +303,8 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
         gold = with_labels_for(gold, [system.asked for system in systems if system.asked], control.cancel)
     setup = JurySetup(systems, request.name, gold=gold, partial=True, lengths=lengths, certainty=certainty)
     if request.plan:
-        return Sheet("", [followed(worth_together(setup, control.cancel), control.report)])
+        worth = followed(worth_together(setup, control.cancel), control.report)
+        return Sheet("", [jury_worth_section(worth)])
     remarks: list[str] = []
 
     def told(event: object) -> None:

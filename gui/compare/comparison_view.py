@@ -257,7 +257,7 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.differences.listed.connect(self.listed)
         self.slices.listed.connect(self.listed)
         self.slices.choice.changed.connect(self._measure_slices)
-        self.rankings = SectionView()
+        self.rankings, self.wording = SectionView(), SectionView()
         self._compared: Compared | None = None
         self._fold = Fold("", self.notes)
         whole = QtWidgets.QHeaderView.ResizeMode.ResizeToContents
@@ -277,6 +277,7 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.notes.setText("\n".join(compared.notes))
         self._fold.set_title(counted(len(compared.notes), "warning", "warnings"))
         self._fold.setVisible(bool(compared.notes))
+        self.wording.hide()  # unless there is such a section
         for section in compared.sheet.sections:
             self._show_section(section, [one.matched.system for one in compared.evaluations])
         there = any(section.key == "published" for section in compared.sheet.sections)
@@ -293,6 +294,10 @@ class ComparisonView(QtWidgets.QTabWidget):
         self.setTabText(self.indexOf(self.differences), f"Differences ({len(compared.differences):,})")
 
     def _show_section(self, section: Section, systems: "Sequence[System]") -> None:
+        if section.key == "guidelines":
+            self.wording.show_section(section)
+            self.wording.show()
+            return
         for part in section.parts:
             if isinstance(part, Table):
                 self._tables[section.key].show_table(_titled(part, systems, self.fontMetrics()))
@@ -342,6 +347,8 @@ class ComparisonView(QtWidgets.QTabWidget):
             layout.addSpacing(12)
             for widget in (self._titles[key], self._notes[key], view):
                 layout.addWidget(widget)
+        layout.addSpacing(12)
+        layout.addWidget(self.wording)
         layout.addStretch(1)
         self._scroll = labels.scrolling(content, "Measures")
         return self._scroll

@@ -1,6 +1,6 @@
-"""Exports annotations of the open run and imports those of others, and writes labelling sheets that give back
-such annotations: asks for files and who is who, starts the jobs, reports the outcome. Nothing is written
-or added before the user agrees.
+"""Exports annotations of the open run and imports those of others; writes labelling sheets and the items that
+are assigned to each annotator, which give back such annotations: asks for files and who is who, starts the
+jobs, reports the outcome. Nothing is written or added before the user agrees.
 """
 
 import re
@@ -11,21 +11,26 @@ from typing import TYPE_CHECKING
 
 from PySide6 import QtWidgets
 from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QTextCursor
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, file_stem, listed, visible
+from engine.core.tables import Sheet
+from engine.settings.rows import LARGEST
 from engine.settings.sampling import ItemSample
 from gui.review import review_jobs
-from gui.review.annotators import typed_in
+from gui.review.annotators import printable, typed_in
 from gui.review.review_jobs import CountedFiles
 from gui.widgets import labels
+from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import SpinBox
-from gui.widgets.files import ask_target, let_choose_several
+from gui.widgets.files import ask_folder, ask_target, let_choose_several
+from gui.widgets.foreign_text import OneLine, one_line
 from gui.widgets.labels import STRETCH, hint, in_column, in_row, label, name
 from gui.widgets.notice import Message
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import OpenRun
-from gui.workspace.task_panel import TaskPanel, tell_written
+from gui.workspace.task_panel import TaskDialog, TaskPanel, tell_written
 from gui.workspace.threads import Job, Task, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
@@ -38,6 +43,18 @@ _KIND = "Annotations (*.json)"
 _FOLDER = "last/words"  # that files of others were in
 _ABOUT = "annotations exchanged"
 _LONGEST_STEM = 40  # bytes of an annotator's name in that of a file
+_ASSIGN = (
+    "A dataset for each annotator, who labels it by hand and sends the annotations back: File > Import"
+    " annotations. Only training items show human labels. A list for you says who has which item."
+)
+_NUMBERS = {  # how each field of AssignmentDesign is called here, and what it is
+    "items": ("Items", "How many are assigned, besides those for training and gold items"),
+    "overlap": ("Annotators per item", "How many annotators label each item"),
+    "training": ("Training items", "With a human label that is shown; all get them first; they never count"),
+    "gold": ("Gold items", "With a human label that is not shown; all get them among the others"),
+    "repeats": ("Hidden repeats", "How many of their items each annotator gets twice, unmarked"),
+    "seed": ("Seed", "Of who gets what: the same seed, names and items give the same files"),
+}
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
@@ -124,6 +141,80 @@ class SheetDialog(QtWidgets.QDialog):
         return ItemSample(self.number.value()) if self.number.value() else None
 
 
+class AssignDialog(ReadingOrder, TaskDialog):
+    """Who labels what: shows what each annotator would get, then writes it where the user says."""
+
+    def __init__(self, workspace: Workspace, dataset: "Dataset", parent: QtWidgets.QWidget) -> None:
+        super().__init__("Assign items to annotators", "Show the &plan", "Choose the &folder…", parent)
+        self._workspace, self._dataset = workspace, dataset
+        self.planned = False  # for the fields as they are now
+        known = set(workspace.run.results.reviews.annotators if workspace.run else ())
+        known |= {workspace.author} if workspace.knows_author else set()
+        self.annotators = QtWidgets.QPlainTextEdit("\n".join(sorted(known)), tabChangesFocus=True)
+        self.numbers = {each: SpinBox(maximum=len(dataset)) for each in _NUMBERS}
+        threads, take, fail = workspace.threads, self._take, self.notice
+        self.task = TaskPanel(threads, ThreadName.FILES, self, take, failed=fail, changed=self._enable)
+        self.lay_out(self._asked(), letters=160, lines=42)
+        self.act_button.clicked.connect(self.plan)
+        self.use_button.clicked.connect(self._ask_where)
+        for signal in (self.annotators.textChanged, *(box.valueChanged for box in self.numbers.values())):
+            signal.connect(self._forget)
+        self._enable()
+        self.annotators.moveCursor(QTextCursor.MoveOperation.End)
+        self.annotators.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def plan(self) -> None:
+        names = (printable(line)[:LONGEST_NAME] for line in self.annotators.toPlainText().splitlines())
+        numbers = {each: box.value() for each, box in self.numbers.items() if box.value()}  # 0: the default
+        self._asked_for = tuple(filter(None, names)), numbers
+        self.begin(review_jobs.plan_assignment(self._dataset, *self._asked_for), "Planning …")
+
+    def _asked(self) -> QtWidgets.QWidget:
+        labels.name(self.annotators, "Annotators, one on each line")
+        self.annotators.setFixedHeight(self.fontMetrics().height() * 5)
+        form = QtWidgets.QFormLayout(rowWrapPolicy=QtWidgets.QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.setFieldGrowthPolicy(QtWidgets.QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.addRow("Annotators, one on each line:", self.annotators)
+        for each, (called, what) in _NUMBERS.items():
+            labels.name(self.numbers[each], called, what)
+            form.addRow(f"{called}:", self.numbers[each])
+        self.numbers["items"].setSpecialValueText("All")
+        self.numbers["overlap"].setRange(1, len(self._dataset))
+        self.numbers["seed"].setMaximum(LARGEST)
+        for each in ("training", "gold"):
+            self.numbers[each].setEnabled(bool(self._dataset.criteria))
+        asked = QtWidgets.QWidget()
+        asked.setLayout(form)
+        title = OneLine(one_line(self._dataset.name), role="heading")
+        return labels.panel(title, labels.hint(_ASSIGN), asked)
+
+    def _forget(self) -> None:
+        self.task.drop()
+        self.planned = False
+        self.outcome.hide()
+        self.sheet.show_sheet(None)
+        self._enable()
+
+    def _enable(self) -> None:
+        self.act_button.setEnabled(not self.task.busy and bool(self.annotators.toPlainText().strip()))
+        self.use_button.setVisible(self.planned and not self.task.busy)
+
+    def _take(self, plan: Sheet) -> None:
+        self.planned = True
+        self.show_outcome("Nothing is written yet.", plan)
+
+    def _ask_where(self) -> None:
+        state = self._workspace.state
+        folder = ask_folder(self, self.windowTitle(), state.export_folder(self._dataset.path.parent))
+        if folder is not None:
+            state.keep_export_folder(folder)
+            job = review_jobs.assign_items(self._dataset, *self._asked_for, folder)
+            task = self._workspace.threads.start(ThreadName.FILES, job, must_end=True)
+            task.finished.connect(lambda text: tell_written(self._workspace, folder, text))
+            task.finished.connect(self.accept)
+            task.failed.connect(self.notice.show_error)
+
+
 class AddWordsDialog(QtWidgets.QDialog):
     """`accepted`: the files are to be added, by `answers`."""
 
@@ -160,13 +251,16 @@ class AddWordsDialog(QtWidgets.QDialog):
         self.status.setText(said if new else "The run has all of these annotations already.")
 
 
+_Asking = ExportWordsDialog | SheetDialog | AssignDialog
+
+
 class AnnotationExchange(QObject):
     def __init__(self, workspace: Workspace, window: QtWidgets.QWidget) -> None:
         super().__init__(window)
         self._workspace, self._window = workspace, window
         self._run_id = 0  # to which files are added
         self.dialog: AddWordsDialog | None = None
-        self.asking: ExportWordsDialog | SheetDialog | None = None
+        self.asking: _Asking | None = None
         tell = workspace.problem.emit
         self._counting = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=tell)
 
@@ -177,16 +271,25 @@ class AnnotationExchange(QObject):
         self._export(())
 
     def export_sheet(self) -> None:
-        """Of the open run's items and criteria; without a run, of the open dataset and the chosen rubric."""
+        dataset, rubric = self._labelled
+        if dataset is not None:
+            asking = SheetDialog(dataset, self._window)
+            self._ask(asking, partial(self._ask_where_to_put_sheet, asking, dataset, rubric))
+
+    def assign(self) -> None:
+        dataset, _rubric = self._labelled
+        if dataset is not None:
+            self._ask(AssignDialog(self._workspace, dataset, self._window))
+
+    @property
+    def _labelled(self) -> "tuple[Dataset | None, Rubric]":
+        """The open run's items and criteria; without a run, the open dataset and the chosen rubric."""
         space, run = self._workspace, self._workspace.run
-        dataset, rubric = space.dataset, space.rubric.rubric
         if run is not None and run.dataset is not None:
-            dataset, rubric = run.dataset, run.results.run.identity.asked
-        if dataset is None:
+            return run.dataset, run.results.run.identity.asked
+        if space.dataset is None:
             space.problem.emit(SetupError("No dataset is open.", "Open the one to be labelled."))
-            return
-        asking = SheetDialog(dataset, self._window)
-        self._ask(asking, partial(self._ask_where_to_put_sheet, asking, dataset, rubric))
+        return space.dataset, space.rubric.rubric
 
     def add(self) -> None:
         kept = self._workspace.state.text(_FOLDER)
@@ -205,7 +308,7 @@ class AnnotationExchange(QObject):
             asking = ExportWordsDialog(run, annotators, self._window)
             self._ask(asking, partial(self._ask_where, asking, run, annotators))
 
-    def _ask(self, asking: ExportWordsDialog | SheetDialog, do: Callable[[], None]) -> None:
+    def _ask(self, asking: _Asking, do: Callable[[], None] = lambda: None) -> None:
         self.asking = asking
         asking.accepted.connect(do)
         asking.finished.connect(lambda: setattr(self, "asking", None))

@@ -79,6 +79,8 @@ class WhoDialog(QDialog):
 class WhoButton(CurrentChoice):
     """`You are Ada ▾`: everybody who labelled the open run, and another name."""
 
+    assigning = Signal()
+
     def __init__(self, workspace: Workspace) -> None:
         super().__init__("Annotator")
         self._workspace = workspace
@@ -132,6 +134,7 @@ class WhoButton(CurrentChoice):
             is_chosen = annotator == self._workspace.author
             add_entry(self._menu, text.replace("&", "&&"), choose, what=annotator, checked=is_chosen)
         self._menu.addSeparator()
+        self._menu.addAction("Assign &items to annotators…", self.assigning.emit)
         self._menu.addAction("&Another name…", self.ask)
 
 
@@ -364,7 +367,11 @@ class NoteDialog(ReadingOrder, QDialog):
 
 
 def typed_in(field: QLineEdit) -> str:
-    return "".join(letter for letter in field.text() if letter.isprintable()).strip()
+    return printable(field.text())
+
+
+def printable(text: str) -> str:
+    return "".join(letter for letter in text if letter.isprintable()).strip()
 
 
 def tags_of(notes: Iterable[Annotation]) -> list[str]:

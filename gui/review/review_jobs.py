@@ -4,6 +4,7 @@ who labels blind.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.annotations.records import Filters, ListOrder, search_pattern
+from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, HumanLabel
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
-from engine.core.tables import Sheet
+from engine.core.tables import Column, Kind, Row, Section, Sheet, Table
 from engine.settings.sampling import DEFAULT_SEED, hidden_place
 from engine.system.files import check_targets
+from engine.system.paths import shown
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import Opened
 from gui.workspace.store_jobs import opened
@@ -340,6 +343,39 @@ def write_sheet(
     from engine.results.labelling_sheet import write_labelling_sheet
 
     return f"Written: {write_labelling_sheet(path, dataset, rubric, blind, sample)}"
+
+
+@job
+def plan_assignment(
+    _control: JobControl, dataset: "Dataset", annotators: tuple[str, ...], numbers: Mapping[str, int]
+) -> Sheet:
+    """How many items each annotator would get; `numbers`: fields of AssignmentDesign. SetupError."""
+    from engine.data.assignment import AssignmentDesign, Purpose, assign
+
+    found = assign(dataset, AssignmentDesign(annotators, **numbers))
+    counts = {name: Counter(each.purpose for each in own) for name, own in found.items()}
+    numbers_of_each = (Column(each, each.in_words, Kind.COUNT) for each in Purpose)
+    columns = [Column("annotator", "annotator", Kind.TEXT), *numbers_of_each]
+    rows: list[Row] = [(name, *(of_one[each] for each in Purpose)) for name, of_one in counts.items()]
+    return Sheet("", [Section("plan", "Who gets what", [Table(columns, rows)])])
+
+
+@job
+def assign_items(
+    _control: JobControl,
+    dataset: "Dataset",
+    annotators: tuple[str, ...],
+    numbers: Mapping[str, int],
+    folder: Path,
+) -> str:
+    """Write the files of an assignment, over none that is there (SetupError); what was written."""
+    from engine.data.assignment import LIST, AssignmentDesign, assigned_file, write_assignment
+
+    files = [*map(assigned_file, annotators), LIST]
+    if there := [name for name in files if (folder / name).exists()]:
+        raise SetupError(f"{shown(folder)} has {listed(there)} already.", "Choose another folder.")
+    said = write_assignment(dataset, AssignmentDesign(annotators, **numbers), folder)
+    return "\n".join([f"Written: {folder.name}", *said])
 
 
 @job

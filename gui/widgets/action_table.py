@@ -177,6 +177,7 @@ _EXPORTS = (
     Action("export_mine", "&My annotations…", when=_OPEN),
     Action("export_all", "Annotations of &all annotators…", when=_OPEN),
     Action("export_sheet", "Labelling &sheet for a browser…"),
+    Action("assign_items", "Assign &items to annotators…"),
 )
 _THEMES = (
     Action("theme_system", "As the &system"),

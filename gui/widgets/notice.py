@@ -63,6 +63,7 @@ IN_THE_WINDOW = Wording(
         Step.MOVE_STORE: (
             "Make its folder writable, or set TIEBREAK_HOME to another folder; then start Tiebreak again."
         ),
+        Step.SEE_MOVED: "or see which labels the wording moved: File > Runs, Compare settings.",
         Step.SEE_UNSCORED: "or see the table of unscored judgments on the Results page.",
         Step.RANK_ALL: "Press “Rank them all”.",
         Step.RESUME: "Resume the run on the Judge page",

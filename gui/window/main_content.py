@@ -203,6 +203,7 @@ class MainContent(QObject):
             "export_mine": self.annotation_exchange.export_mine,
             "export_all": self.annotation_exchange.export_all,
             "export_sheet": self.annotation_exchange.export_sheet,
+            "assign_items": self.annotation_exchange.assign,
             "check_submission": self._show_check,
             "import_annotations": self.annotation_exchange.add,
             "undo_last": self.review.undo_last,
@@ -258,6 +259,7 @@ class MainContent(QObject):
         )
         space.note.connect(self.frame.show_note)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
+        self.review.reviewer.who.assigning.connect(self.annotation_exchange.assign)
         self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)
         self.submissions.met.connect(self.open_kind)

@@ -12,7 +12,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
-from engine.core.tables import Column, Estimate, Kind, Row, Table
+from engine.core.tables import Column, Estimate, Kind, Row, Section, Table
 from engine.system.paths import PathKind, seen_at
 from gui.workspace.open_run import measured_mark
 from gui.workspace.threads import JobControl, job
@@ -168,7 +168,7 @@ _DRAWN = Column(DRAWN, "0 to 100 %", Kind.ESTIMATE, "The accuracy as a point, it
 class Sliced:
     """Systems on each slice. `table`: a row for each; `below`: as many rows for each of them. `measured`,
     `weighed`: of each system, by its place and by its name. `of`: what was measured, by value or itself.
-    `in_short`: what to do by it; `said`: of the best slice.
+    `in_short`: what to do by it; `said`: of the best slice. `shares`: of labels, corrected by human ones.
     """
 
     division: "Slicing"
@@ -179,6 +179,7 @@ class Sliced:
     measured: "Sequence[SlicedMeasures]"
     weighed: "Mapping[str, SlicedWeightedScoring]" = field(default_factory=dict)
     said: Sequence[str] = ()
+    shares: Sequence[Section] = ()
 
     @property
     def parts(self) -> "Sequence[Slice]":
@@ -194,12 +195,17 @@ def measure_slices(
     known: Sliced | None = None,
 ) -> Sliced:
     """All slices of a run; what is `known` where that would be the same."""
+    from engine.metrics import evaluation
     from engine.report.slices import criterion_slice_table, slice_table, slices_in_short, slices_in_words
 
     mark = measured_mark(results, gold)
     if known is not None and (known.of, known.division) == (mark, slicing):
         return known
-    measured = _measured(results, gold, slicing, control)
+    if (matched := _matched(results, gold)) is None:
+        measured, shares = evaluation.count_slices(results.answered, slicing), []
+    else:
+        measured = evaluation.measure_slices(matched, slicing, control.cancel)
+        shares = _shares(matched, slicing)
     table, below = slice_table(measured), None
     if any(found.measures for found in measured.slices):
         below = criterion_slice_table(measured)
@@ -212,7 +218,7 @@ def measure_slices(
             rows.append([*row[:place], drawn, *row[place:]])
         table = replace(table, columns=columns, rows=rows)
     in_short, said = slices_in_short(measured), slices_in_words(measured)
-    return Sliced(slicing, table, below, mark, in_short, [measured], said=said)
+    return Sliced(slicing, table, below, mark, in_short, [measured], said=said, shares=shares)
 
 
 @job
@@ -239,16 +245,20 @@ def compare_slices(
     return Sliced(slicing, table, below, matched, in_short, measured, weighed, said)
 
 
-def _measured(
-    results: "RunResults", gold: "Dataset | None", slicing: "Slicing", control: JobControl
-) -> "SlicedMeasures":
-    from engine.metrics import evaluation
+def _matched(results: "RunResults", gold: "Dataset | None") -> "Matched | None":
     from engine.metrics.matching import match, system_of_run
 
     if gold is not None and results.judged:
-        try:
-            matched = match(system_of_run(results), gold, partial=True)
-        except SetupError:  # the scores say why
-            return evaluation.count_slices(results.answered, slicing)
-        return evaluation.measure_slices(matched, slicing, control.cancel)
-    return evaluation.count_slices(results.answered, slicing)
+        with suppress(SetupError):  # the scores say why
+            return match(system_of_run(results), gold, partial=True)
+    return None
+
+
+def _shares(matched: "Matched", slicing: "Slicing") -> list[Section]:
+    """The shares of labels, corrected by human ones; nothing where no slice has a random part labelled."""
+    from engine.ranking.labelled_part import CorrectedShares, corrected_shares
+    from engine.report.correction import share_sections
+
+    found = corrected_shares(matched.system, matched.dataset, [slicing]).items()
+    by_slice = ((name, one) for name, one in found if isinstance(one, CorrectedShares))
+    return share_sections({name: one for name, one in by_slice if len(one.shares) > 1})

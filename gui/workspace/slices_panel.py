@@ -14,6 +14,7 @@ from engine.core.tables import Estimate
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, label
+from gui.widgets.text_views import SectionView
 from gui.widgets.theme import colours
 from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
 from gui.widgets.views import measure_view
@@ -225,7 +226,8 @@ class SlicesPanel(QWidget):
         explained = [hint(said.explained)] if said.explained else []
         self._below = framed(heading(said.heading), *explained, self.below_view)
         above = framed(head, in_row(self.choice.by, STRETCH), self.what, self.view, self.note)
-        in_column(above, self._below, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
+        self.shares = SectionView()
+        in_column(above, self._below, self.shares, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
         self.setProperty("role", "content")
         self.show_slices(None)
 
@@ -244,6 +246,7 @@ class SlicesPanel(QWidget):
         for part in (self.view, self.note):
             part.setVisible(sliced is not None)
         self._below.setVisible(sliced is not None and sliced.below is not None)
+        self.shares.setVisible(sliced is not None and bool(sliced.shares))
         if sliced is None:
             self.title.setText("By slice")
             self.what.setText(f"{_NOTHING} {self._said.measured}")
@@ -260,6 +263,8 @@ class SlicesPanel(QWidget):
         self.view.fit_rows()  # the delegate of a column makes it wider
         if sliced.below is not None:
             self.below.show_table(sliced.below)
+        for section in sliced.shares:
+            self.shares.show_section(section)
 
     def _want(self, index: QModelIndex) -> None:
         if self.sliced is not None and index.isValid():

@@ -92,6 +92,7 @@ OPTIONS = Wording(
         ),
         Step.RANK_ALL: "Add --many-candidates.",
         Step.RESUME: "Resume with the same judge command",
+        Step.SEE_MOVED: "or see which labels the wording moved: runs diff",
         Step.SEE_UNSCORED: "or see why these are unscored: runs show",
         Step.START_SCHEDULER: (
             f"Start it with {program()} cluster scheduler, or check the address. The same judge command"

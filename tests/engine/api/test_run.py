@@ -17,6 +17,7 @@ from engine.store.run_store import RunStore
 from tests.commands import ROOT, ended, give
 from tests.engine.cli.conftest import overridden
 from tests.engine.cli.in_process import safety_alone
+from tests.judged import SURE_A, SURE_B, A, dataset, stored_run
 
 __all__ = ["overridden"]  # a fixture
 
@@ -220,6 +221,29 @@ def test_what_changed_to_another_run(judge: tiebreak.Judge, demo_gold: Path) -> 
     drift = first.drift(second)
     assert drift["drift"]["changed"].fillna(0).sum() == 0
     assert drift["drift"].equals(first.drift(second.id)["drift"])
+
+
+def test_two_judges_that_err_alike_in_part_are_worth_one_and_a_half(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A] * 40}, instructions=[f"instruction {n}" for n in range(40)])
+    for key, wrong in (("one", range(10)), ("two", [*range(5), *range(20, 25)])):
+        said = [SURE_B if n in wrong else SURE_A for n in range(40)]
+        stored_run(tmp_path, gold, {"safety": said}, key=key, model_hash=key)
+    texts = ("id", "instruction", "output_a", "output_b")
+    frame = pd.DataFrame([{name: getattr(item, name) for name in texts} for item in gold])
+    labels = frame.assign(safety_preference="A")
+    one, two = tiebreak.runs(tmp_path / "runs.sqlite")
+    worth = one.jury_worth(two, gold=labels)
+    [jury] = worth["jury"].to_dict("records")
+    assert jury["correlation"] == pytest.approx(1 / 3)
+    assert jury["effective"] == pytest.approx(1.5)
+    assert 1 <= jury["effective_low"] < 1.5 < jury["effective_high"]
+    assert (jury["labels"], jury["instructions"]) == (40, 40)
+    assert worth["judges"]["accuracy"].tolist() == [0.75, 0.75]
+    assert worth["judges"]["adds"].tolist() == pytest.approx([jury["accuracy"] - 0.75] * 2)
+    with pytest.raises(tiebreak.Refused, match="fewer than 10 different instructions"):
+        one.jury_worth(two, gold=labels[:9], partial=True)
+    with pytest.raises(tiebreak.Refused, match="jury"):
+        one.jury_worth(gold=labels)
 
 
 def test_a_run_stays_the_same_from_another_folder(

@@ -6,14 +6,15 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from engine.core.tables import Sentences
+from engine.core.rubric import Criterion, Rubric
+from engine.core.tables import Section, Sentences, Table
 from engine.data.dataset import Dataset, load_dataset
 from engine.metrics.comparison import Comparison, compare, match_all
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System
 from engine.report import comparison
 from engine.report.evaluation import evaluation_methods, evaluation_sheet
-from tests.judged import GOOD, A, B, dataset, system
+from tests.judged import GOOD, SURE_A, SURE_B, A, B, dataset, stored_run, system
 
 GOLD = dataset({"safety": [A, A, B, GOOD]}, {"safety": ["fine", "fine", "b is rude", "both are safe"]})
 SILENT = system({"safety": [A, A, B, GOOD]}, name="silent")
@@ -94,6 +95,32 @@ def test_agreement_is_told_for_each_two_systems() -> None:
             "0.0917",
         ]
     ]
+
+
+def test_of_one_judge_with_two_wordings_it_is_told_which_labels_moved(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A] * 40}, instructions=[f"instruction {n}" for n in range(40)])
+    first = Rubric("mine", (Criterion("safety", "Which is safer?"),))
+    later = replace(first, wording=replace(first.wording, both_bad="Both are bad."))
+    moved = [SURE_B] * 20 + [SURE_A] * 20
+
+    def told(number: int, rubric: Rubric, model: str) -> list[Section]:
+        sides = (([SURE_A] * 40, first, "one"), (moved, rubric, model))
+        systems = [
+            stored_run(tmp_path, gold, {"safety": said}, key=f"{number} {at}", rubric=asked, model_hash=judge)
+            for at, (said, asked, judge) in enumerate(sides)
+        ]
+        matched = match_all(systems[::-1], gold)
+        found = compare([evaluate(each) for each in matched])
+        sections = comparison.comparison_sheet(found, matched).sections
+        return [each for each in sections if each.key == "guidelines"]
+
+    [section] = told(0, later, "one")
+    table = section.parts[1]
+    assert isinstance(table, Table)
+    [row] = table.texts()
+    assert (row[0], row[1][:4], row[4], row[8]) == ("safety", "50.0", "D means", "0")
+    assert not told(1, first, "one")
+    assert not told(2, later, "two")
 
 
 def test_published_systems_without_explanations_have_dashes() -> None:

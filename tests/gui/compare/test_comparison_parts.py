@@ -1,6 +1,7 @@
 """Slices, rankings side by side, and juries on the page Compare."""
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from pytestqt.qtbot import QtBot
 from engine.analysis.review_order import by_item, review_rows
 from engine.annotations.records import ListOrder, new_note
 from engine.core.column_map import JudgeFile
+from engine.core.rubric import Criterion, Rubric
+from engine.data.dataset import load_dataset
 from engine.data.slices import Slicing
 from engine.metrics.evaluation import measure_slices
 from engine.ranking.weighted_scoring import weigh_by_default
@@ -36,6 +39,7 @@ from tests.gui.compare.steps import (
     run_of,
 )
 from tests.gui.steps import double_click, press
+from tests.judged import SURE_A, stored_run
 
 
 def at_rest(qtbot: QtBot, page: ComparePage) -> None:
@@ -197,6 +201,29 @@ def test_two_runs_rank_as_the_command_does(qtbot: QtBot, workspace: Workspace, t
     assert compare(qtbot, page) == ""
     assert not tab_is_there(page)
     assert page.view.currentIndex() != page.view._rankings_tab
+
+
+def test_two_wordings_of_one_judge_show_which_labels_moved(
+    qtbot: QtBot, workspace: Workspace, tmp_path: Path
+) -> None:
+    comparisons = comparisons_file(tmp_path / "contests.jsonl")
+    asked = Rubric("mine", (Criterion("overall_quality", "Which is better?"),))
+    for wording in (asked.wording, replace(asked.wording, both_bad="Both are bad.")):
+        stored_run(
+            tmp_path,
+            load_dataset(comparisons),
+            {"overall_quality": [SURE_A] * 90},
+            key=wording.both_bad,
+            rubric=replace(asked, wording=wording),
+            dataset_path=comparisons,
+        )
+    page = listed(qtbot, workspace)
+    tick(page, 0, 1)
+    choose_labels(qtbot, page, comparisons)
+    assert compare(qtbot, page) == ""
+    assert not page.view.wording.isHidden()
+    (table,) = page.view.wording.tables
+    assert shown(table)[0][4] == "D means"
 
 
 def test_no_tab_where_the_dataset_names_no_candidates(qtbot: QtBot, page: ComparePage, worse: Path) -> None:

@@ -17,11 +17,14 @@ from pytestqt.qtbot import QtBot
 from engine.annotations.records import new_note
 from engine.core.errors import RunBusyError
 from engine.core.judgments import CriterionCalibration
+from engine.core.tables import Table
 from engine.data.dataset import load_dataset
 from engine.data.slices import Slicing, slicing
 from engine.metrics.evaluation import evaluate, measure_slices
 from engine.metrics.matching import match, system_of_run
+from engine.ranking.labelled_part import corrected_shares
 from engine.report.accuracy import accuracy_table
+from engine.report.correction import share_sections
 from engine.report.slices import slice_table
 from engine.results.calibration import Calibration, judge_of_run, save_calibration
 from engine.results.run_results import load_results
@@ -252,6 +255,26 @@ def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_repo
     path = tmp_path / "report.html"
     exported(qtbot, opened, lambda: opened.export(Form.REPORT, path))
     assert "<h2>By which response is longer</h2>" in path.read_text("utf-8")
+
+
+def test_shares_of_labels_are_corrected_by_slice_where_annotators_labelled_a_part(
+    qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path, save: Save
+) -> None:
+    divide(qtbot, opened, "longer")
+    assert opened.slices.shares.isHidden()  # every item has a label
+    head, *rows = demo_gold.read_text("utf-8").splitlines()
+    bare = ["\t".join(row.split("\t")[:4]) + "\t" * (head.count("\t") - 3) for row in rows[26:]]
+    part = save("part.tsv", "\n".join([head, *rows[:26], *bare]).encode())
+    open_labels(qtbot, opened, part)
+    qtbot.waitUntil(lambda: not opened.slices.shares.isHidden())
+    with RunStore(demo_store) as store:
+        system, items = system_of_run(load_results(store, 1)), load_dataset(part)
+    [section] = share_sections(corrected_shares(system, items, [slicing(items, "longer")]))
+    [table] = opened.slices.shares.tables
+    expected = section.parts[1]
+    assert isinstance(expected, Table)
+    assert table.as_text() == expected.with_tabs()
+    assert {row[1] for row in expected.rows} > {"all items"}
 
 
 @pytest.mark.slow

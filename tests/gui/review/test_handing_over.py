@@ -19,10 +19,12 @@ from gui.review import annotation_exchange
 from gui.review.annotation_exchange import (
     AddWordsDialog,
     AnnotationExchange,
+    AssignDialog,
     ExportWordsDialog,
     SheetDialog,
 )
 from gui.widgets.notice import Message
+from gui.widgets.value_table import TableModel
 from gui.workspace.workspace import Workspace
 from tests.engine.results.laptops import START, Laptop
 from tests.gui.labels import shown_text
@@ -76,6 +78,12 @@ def asked(desk: AnnotationExchange) -> ExportWordsDialog:
     """The dialog that comes before a file is named."""
     desk.export_mine()
     assert isinstance(desk.asking, ExportWordsDialog)
+    return desk.asking
+
+
+def assigning(desk: AnnotationExchange) -> AssignDialog:
+    desk.assign()
+    assert isinstance(desk.asking, AssignDialog)
     return desk.asking
 
 
@@ -150,6 +158,50 @@ def test_a_sheet_of_the_runs_items_and_criteria_is_written_blind_and_of_a_sample
         "Written: mine.json: 7 items of gold.tsv at random, seed 0, 1 criterion, blind."
     )
     assert '"name":"safety"' in (tmp_path / "mine.json").read_text("ascii")
+
+
+def test_items_are_assigned_as_the_plan_says_over_no_file_that_is_there(
+    qtbot: QtBot,
+    space: Workspace,
+    desk: AnnotationExchange,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = tmp_path / "dealt"
+    monkeypatch.setattr(annotation_exchange, "ask_folder", lambda *_asked: folder)
+    assert space.run is not None
+    space.run = replace(space.run, dataset=dataset({"safety": [GOOD] * 20}))
+    dialog = assigning(desk)
+    assert dialog.annotators.toPlainText() == "Ada"
+    dialog.numbers["overlap"].setValue(2)
+    dialog.act_button.click()
+    qtbot.waitUntil(lambda: "overlap of 2" in shown_text(dialog.notice))
+    assert not dialog.planned
+    qtbot.keyClick(dialog.annotators, Qt.Key.Key_Return)
+    qtbot.keyClicks(dialog.annotators, "Ben ")
+    for each, number in {"training": 2, "gold": 3, "repeats": 4}.items():
+        dialog.numbers[each].setValue(number)
+    dialog.act_button.click()
+    qtbot.waitUntil(lambda: dialog.planned)
+    [table] = dialog.sheet.findChildren(TableModel)
+    cells = [[table.index(row, column).data() for column in range(5)] for row in range(table.rowCount())]
+    assert cells == [["Ada", "2", "3", "15", "4"], ["Ben", "2", "3", "15", "4"]]
+    assert not folder.exists()
+    dialog.numbers["repeats"].setValue(1)
+    assert not dialog.planned
+    assert not dialog.use_button.isVisible()
+    dialog.act_button.click()
+    qtbot.waitUntil(dialog.use_button.isVisible)
+    with qtbot.waitSignal(space.notice) as told:
+        dialog.use_button.click()
+    assert told.args[0].text.startswith("Written: dealt\nAda.tsv: 2 training items")
+    assert {path.name for path in folder.iterdir()} == {"Ben.tsv", "Ada.tsv", "assignment.tsv"}
+    again = assigning(desk)
+    again.annotators.setPlainText("Ben")
+    again.act_button.click()
+    qtbot.waitUntil(lambda: again.planned)
+    again.use_button.click()
+    qtbot.waitUntil(lambda: "has Ben.tsv, assignment.tsv already" in shown_text(again.notice))
 
 
 def test_labels_of_others_are_counted_and_then_shown_at_once(

@@ -24,6 +24,7 @@ from gui.results.export_jobs import Form
 from gui.results.run_weights import NameDialog
 from gui.results.score_jobs import ModelMeasure
 from gui.results.scores_panel import MeasureModelDialog
+from gui.review.annotation_exchange import AssignDialog
 from gui.review.annotators import NoteDialog, WhoDialog
 from gui.review.filter_bar import SeedDialog
 from gui.runs.runs_dialog import RunsDialog
@@ -234,6 +235,10 @@ def dialogs(made: MainContent, study: Study) -> Iterator[QDialog]:
     for form in Form:
         made.results.exporter.export(form)
         yield made.results.exporter.dialog
+    assert space.dataset is not None
+    assign = AssignDialog(space, space.dataset, frame)
+    assign.plan()
+    yield assign
     yield outputs_dialog(made, study)
 
 

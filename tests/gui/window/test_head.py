@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from engine.settings.run_lists import run_in_a_line
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
+from gui.review.annotation_exchange import AssignDialog
 from gui.widgets.actions import CurrentChoice
 from gui.window.main_content import MainContent
 from gui.workspace.open_run import UnderWay
@@ -51,6 +52,14 @@ def test_it_is_the_same_on_all_pages_and_its_parts_have_names(qtbot: QtBot, main
     assert str(dataset_of(main.workspace).path) in main.head.dataset.accessibleDescription()
     main.workspace.set_author("Bea & Bo")
     assert named(main)[-1] == "You are Bea & Bo"
+
+
+def test_items_are_assigned_from_the_menu_of_who_labels(main: MainContent) -> None:
+    offered(main.head.who)["Assign items to annotators…"].trigger()
+    dialog = main.annotation_exchange.asking
+    assert isinstance(dialog, AssignDialog)
+    assert dialog.annotators.toPlainText() == "Ada"
+    dialog.close()
 
 
 def test_review_leads_back_to_the_page_that_listed_its_items(main: MainContent) -> None:
