@@ -116,7 +116,7 @@ class MappedTable(SourceTable):
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._find_annotators(self._sources)
-        self._labels = dict.fromkeys(label_column(name) for name in self._sources if _is_label(name))
+        self._labels = dict.fromkeys(label_column(name) for name in self._sources if is_label(name))
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
@@ -135,7 +135,7 @@ class MappedTable(SourceTable):
             name: named.get(name, name if name in self._names and name not in IF_NAMED else "")
             for name in dict.fromkeys((*targets(rubric), *own, *named))
             # Labels and candidates that nobody named speak of other sides than those that a hash gives.
-            if name in named or not (hashed and (name in OUTPUTS or _is_of_sides(name)))
+            if name in named or not (hashed and _is_of_sides(name))
         }
         sources: dict[str, CellSource] = {}
         problems: list[str] = []
@@ -165,7 +165,7 @@ class MappedTable(SourceTable):
 
     def _parsed(self, name: str, text: str) -> Iterator[tuple[str, CellSource]]:
         """What is read for a column of ours: for a label of several annotators a column for each of them."""
-        may_be_several = _is_label(name) or name in (ANNOTATOR, OMIT)
+        may_be_several = is_label(name) or name in (ANNOTATOR, OMIT)
         is_one = text in self._names or not may_be_several
         if name == SCORE and self._is_rank:
             text = text.removeprefix(_LESS)
@@ -175,7 +175,7 @@ class MappedTable(SourceTable):
             raise SourceProblem(f"{quoted(twice[0])} is named twice; each annotator counts once.")
         for annotator in annotators:
             source = parse_source(annotator, self._names)
-            several = len(annotators) > 1 or (source.is_list and _is_label(name))
+            several = len(annotators) > 1 or (source.is_list and is_label(name))
             yield annotator_column(label_column(name), annotator) if several else name, source
 
     def _find_annotators(self, names: Iterable[str]) -> None:
@@ -307,7 +307,7 @@ class MappedTable(SourceTable):
     def _cell(
         self, name: str, source: CellSource, reader: RowReader, number: int, turns: Sequence[Turn] | None
     ) -> str:
-        if _is_label(name):
+        if is_label(name):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
@@ -377,7 +377,7 @@ class MappedTable(SourceTable):
         """
         if name in BACKGROUND or name.endswith("_explanation"):
             return {name: reader.all_text(source)}
-        if not _is_label(name):
+        if not is_label(name):
             return {}
         label = label_column(name)
         lists = [column for column in self._sources if label_column(column) == label and column != label]
@@ -507,13 +507,13 @@ class MappedTable(SourceTable):
                 known = items[cells[INSTRUCTION], *sides] = row
             elif [known.cells[name] for name in OUTPUTS] != sides:
                 _swap(cells)
-            for name in [name for name in cells if _is_label(name) and name == label_column(name)]:
+            for name in [name for name in cells if is_label(name) and name == label_column(name)]:
                 column = annotator_column(name, who)
                 self.counts["said twice"] += bool(known.cells.get(column)) and bool(cells[name])
                 known.cells[column] = cells[name] or known.cells.get(column, NO_LABEL)
             for name in [name for name in cells if name.endswith("_explanation") and known is not row]:
                 known.cells[name] = _BETWEEN_TEXTS.join(filter(None, (known.cells.get(name), cells[name])))
-        labels = [name for name in self._sources if _is_label(name)]
+        labels = [name for name in self._sources if is_label(name)]
         for row in items.values():
             for name in labels:
                 del row.cells[name]
@@ -648,7 +648,7 @@ def _swap(cells: Cells) -> None:
     if len(writers) == len(CANDIDATES):
         cells.update(zip(CANDIDATES, reversed(writers), strict=True))
     for name, label in cells.items():
-        if _is_label(name) and label in HUMAN_LABELS:
+        if is_label(name) and label in HUMAN_LABELS:
             cells[name] = written_label(label).swapped.value
 
 
@@ -701,11 +701,11 @@ def _number(text: str) -> float | None:
 
 
 def _is_of_sides(column: str) -> bool:
-    return column in CANDIDATES or label_column(column).endswith(_OF_SIDES)
+    return column in (*OUTPUTS, *CANDIDATES) or label_column(column).endswith(_OF_SIDES)
 
 
 @lru_cache  # asked of the few columns of each of many rows
-def _is_label(column: str) -> bool:
+def is_label(column: str) -> bool:
     return label_column(column).endswith("_preference")
 
 

@@ -6,7 +6,7 @@ know: what they are compared with.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -241,19 +241,18 @@ def _read(path: Path, column: JudgeColumn) -> Verdicts | None:
     table.raise_problems()
     if not rows:
         raise table.no_rows()
-    read_as = [f"{path.name} is read as {known.name}." if known else "", *_how(columns, criteria)]
+    read_as = [f"{path.name} is read as {known.name}."] if known else []
+    read_as += [
+        f"Its verdicts on {words(name)} are read from {quoted(columns.source_of[name + _LABEL])}."
+        for name in criteria
+        if name + _LABEL in columns.source_of
+    ]
     explained = any(each.explanation for row in rows for each in row.predictions.values())
     numbered = ID not in columns.source_of and ID not in inner.first_columns()
     if numbered and not texts:
         read_as.append("It has no ids: its rows are numbered, and must be in the order of the dataset.")
-    said = tuple(filter(None, read_as))
     called = column.names(path)
-    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, called, numbered)
-
-
-def _how(columns: ColumnMap, criteria: Sequence[str]) -> Iterator[str]:
-    for name in filter(lambda name: name + _LABEL in columns.source_of, criteria):
-        yield f"Its verdicts on {words(name)} are read from {quoted(columns.source_of[name + _LABEL])}."
+    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, tuple(read_as), called, numbered)
 
 
 def _rows(
@@ -320,14 +319,20 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
         raise single
     if not {*OUTPUTS} & {*guess.open} and INSTRUCTION not in guess.open:
         raise _ask(sample, "holds pairs of responses. Which column holds a judge's verdicts is not known")
-    labels = [name for name in _possible(sample) if _says_labels(sample, name)]
+    sure = {name for name in sample.columns if plain_name(name) in _CONFIDENCES}
+    meant = {name: meanings_of(sample.values(name) or {}) for name in _possible(sample)}
+    labels = [
+        name
+        for name, meanings in meant.items()
+        if (meanings is not None and name not in sure) or may_be_label(sample, name)
+    ]
     if len(labels) != 1:
         raise _ask(sample, "holds no texts, and which column holds verdicts is not known")
     own_id = guess.map.source_of.get(ID, "")
     explains = next((name for name in sample.columns if plain_name(name) in EXPLANATIONS), "")
     sources = {ID: own_id, _OVERALL + _LABEL: labels[0], _OVERALL + _EXPLANATION: explains}
     sources = {name: source for name, source in sources.items() if source} | _candidate_columns(sample)
-    return ColumnMap.of(sources, meanings_of(sample.values(labels[0]) or {}) or {})
+    return ColumnMap.of(sources, meant[labels[0]] or {})
 
 
 def _candidate_columns(sample: Sample) -> dict[str, str]:
@@ -338,12 +343,6 @@ def _candidate_columns(sample: Sample) -> dict[str, str]:
         if words and words <= NAMES_CANDIDATES and not words <= {"name", "id"} and is_filled:
             return dict(zip(CANDIDATES, pair.columns, strict=True))
     return {}
-
-
-def _says_labels(sample: Sample, name: str) -> bool:
-    """Whether a column holds verdicts as far as its name and its values say."""
-    says = meanings_of(sample.values(name) or {}) is not None and plain_name(name) not in _CONFIDENCES
-    return says or may_be_label(sample, name)
 
 
 def _with_column(sample: Sample, known: Known | None, column: JudgeColumn) -> ColumnMap:
