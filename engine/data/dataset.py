@@ -18,7 +18,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.core.column_map import CANDIDATES, GENERATED_WITH, RECORDS, ColumnMap, annotators_among
+from engine.core.column_map import (
+    CANDIDATES,
+    GENERATED_WITH,
+    RECORDS,
+    ColumnMap,
+    annotators_among,
+    label_columns,
+)
 from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
@@ -446,8 +453,7 @@ def _foreign(sample: Sample, known: Known | None, missing: Sequence[str], rubric
 
 def known_columns(rubric: Rubric) -> tuple[str, ...]:
     """The columns that a dataset may have, in their default order."""
-    parts = ("preference", "explanation")
-    return REQUIRED_COLUMNS + tuple(f"{name}_{part}" for name in rubric.names for part in parts)
+    return (*REQUIRED_COLUMNS, *label_columns(rubric.names))
 
 
 def label_problem(text: str, labels: Collection[HumanLabel] = HUMAN_LABELS) -> str | None:
