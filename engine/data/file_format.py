@@ -292,9 +292,9 @@ def _samples_of_log(path: Path, packed: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(packed)) as log:
             members = [each for each in log.infolist() if each.filename.startswith("samples/")]
             samples = [
-                _member(packed, each, unpacking) for each in members if each.filename.endswith(".json")
+                _member(log, packed, each, unpacking) for each in members if each.filename.endswith(".json")
             ]
-    except (zipfile.BadZipFile, zlib.error, pa.ArrowException, OSError, ValueError, IndexError) as error:
+    except (zipfile.BadZipFile, zlib.error, pa.ArrowException, OSError, ValueError, RuntimeError) as error:
         raise InputError(
             path, [f"is no log of inspect_ai, or a damaged one ({error})."], _LOG_HINT
         ) from error
@@ -303,22 +303,17 @@ def _samples_of_log(path: Path, packed: bytes) -> bytes:
     return b'{"samples":[' + b",".join(samples) + b"]}"
 
 
-def _member(packed: bytes, member: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
+def _member(log: zipfile.ZipFile, packed: bytes, member: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
     unpacking.add(member.file_size)
+    if member.compress_type != _ZSTANDARD:
+        return log.read(member)
+    import pyarrow as pa  # noqa: PLC0415
+
     header = packed[member.header_offset : member.header_offset + _OF_HEADER]
     name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
     start = member.header_offset + _OF_HEADER + name + extra
     data = packed[start : start + member.compress_size]
-    if member.compress_type == zipfile.ZIP_STORED:
-        return data
-    if member.compress_type == zipfile.ZIP_DEFLATED:
-        unpacked = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, member.file_size)
-    elif member.compress_type == _ZSTANDARD:
-        import pyarrow as pa  # noqa: PLC0415
-
-        unpacked = pa.decompress(data, member.file_size, codec="zstd", asbytes=True)
-    else:
-        raise ValueError(f"compression method {member.compress_type}")
+    unpacked = pa.decompress(data, member.file_size, codec="zstd", asbytes=True)
     if zlib.crc32(unpacked) != member.CRC:
         raise ValueError(f"{member.filename} is not whole")
     return bytes(unpacked)

@@ -39,7 +39,7 @@ from engine.core.column_map import (
 )
 from engine.core.errors import ColumnsError, Hint, Setting, Step
 from engine.core.formatting import counted, listed, quoted
-from engine.core.items import BACKGROUND, HUMAN_LABELS, Preference, digest, majority, written_label
+from engine.core.items import BACKGROUND, HUMAN_LABELS, Preference, digest, grouped, majority, written_label
 from engine.core.rubric import Rubric, default_criterion
 from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
 from engine.data.column_source import (
@@ -479,9 +479,7 @@ class MappedTable(SourceTable):
         """Pairs of the responses in the rows of one group; all else is that of the group's first row. Where
         what was asked is read from where responses are, the rows are messages of trees.
         """
-        groups: dict[str, list[SourceRow]] = {}
-        for row in rows:
-            groups.setdefault(row.cells[GROUP], []).append(row)
+        groups = grouped(rows, key=lambda row: row.cells[GROUP])
         is_tree = self._sources[INSTRUCTION] == self._sources[OUTPUT]
         messages = {row.cells[ID]: row.cells for of_one in groups.values() for row in of_one}
         for of_group, of_one in groups.items():

@@ -23,7 +23,7 @@ from engine.core.column_map import (
 )
 from engine.core.errors import FileKind, Hint, InputError, JudgeColumnError, Setting
 from engine.core.formatting import did_you_mean, listed, quoted, words
-from engine.core.items import HUMAN_LABELS, Prediction, content_hash, written_label
+from engine.core.items import HUMAN_LABELS, Prediction, content_hash
 from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
 from engine.data.catalogue import Known
 from engine.data.column_content import (
@@ -44,7 +44,7 @@ from engine.data.mapped_table import MappedTable
 from engine.data.outputs import single_outputs
 from engine.data.pairs import pair_id
 from engine.data.recognition import known_as
-from engine.data.submission import Submission, SubmissionRow, read_submission
+from engine.data.submission import Submission, SubmissionRow, predictions_in, read_submission
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
@@ -182,7 +182,10 @@ def _by_texts(submission: Verdicts, dataset: Dataset) -> _Find:
 
 def _by_candidates(dataset: Dataset) -> _Find:
     """The same for a file without texts."""
-    ids, candidates = {*dataset.ids}, _candidates(dataset)
+    ids, candidates = {*dataset.ids}, dict[str, tuple[str, str]]()
+    if dataset.names_candidates:
+        one, other = (dataset.texts(side).to_pylist() for side in CANDIDATES)
+        candidates = dict(zip(dataset.ids, zip(one, other, strict=True), strict=True))
 
     def find(own: str, of: VerdictOf) -> tuple[str, bool]:
         if of.candidates is None:
@@ -195,13 +198,6 @@ def _by_candidates(dataset: Dataset) -> _Find:
         return item_id, written is not None and written != of.candidates
 
     return find
-
-
-def _candidates(dataset: Dataset) -> Mapping[str, tuple[str, str]]:
-    if not dataset.names_candidates:
-        return {}
-    one, other = (dataset.texts(side).to_pylist() for side in CANDIDATES)
-    return dict(zip(dataset.ids, zip(one, other, strict=True), strict=True))
 
 
 def _turned(predictions: Mapping[str, Prediction]) -> dict[str, Prediction]:
@@ -273,15 +269,8 @@ def _rows(
         sides = (content_hash(instruction, one, other), content_hash(instruction, other, one))
         subjects[row.cells[ID]] = VerdictOf(*(sides if texts else ("", "")), pair)
         sure = _confidence(row.cells, columns, shares)
-        said = {name: _prediction(row.cells, name, sure) for name in criteria}
-        rows.append(SubmissionRow(row.cells[ID], said))
+        rows.append(SubmissionRow(row.cells[ID], predictions_in(row.cells, criteria, sure)))
     return rows, subjects
-
-
-def _prediction(cells: Mapping[str, str], name: str, sure: float | None) -> Prediction:
-    label = cells.get(name + _LABEL)
-    told = cells.get(name + _EXPLANATION) or None
-    return Prediction(written_label(label), told, sure) if label else Prediction(None, told)
 
 
 def _holds_shares(rows: Sequence[Mapping[str, str]], name: str) -> bool:
