@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from types import EllipsisType
 from typing import NamedTuple
 
 from engine.core.formatting import listed, quoted
@@ -34,13 +35,11 @@ _MOST_ROUNDS = 1_000_000
 _MOST_COLUMNS_SHOWN = 20
 
 
-class FirstThatHas:
-    """A step into the first entry of a list that has something where the rest of the path leads."""
-
-
-FIRST_THAT_HAS = FirstThatHas()
-Step = int | str | FirstThatHas | None
-"""Into an entry of a list, a key of an object, the first entry that has it, or each entry of a list."""
+FIRST_THAT_HAS = ...
+Step = int | str | EllipsisType | None
+"""Into an entry of a list, a key of an object, the first entry that has something where the rest of the path
+leads (FIRST_THAT_HAS), or each entry of a list.
+"""
 USER, ASSISTANT = "user", "assistant"
 _SYSTEM = "system"
 _ROLES = {
@@ -205,15 +204,11 @@ def _nested(text: str, columns: Collection[str]) -> CellPlace | None:
         steps = list(_STEP.finditer(text, at))
         is_path = steps and "".join(step[0] for step in steps) == text[at:]
         if text[:at] in columns and is_path:
-            return CellPlace(text[:at], tuple(_step(found[1], found[2]) for found in steps))
+            # What stands between brackets, nothing for each entry, or after a dot.
+            read = (step.groups() for step in steps)
+            path = (key if at is None else FIRST_THAT_HAS if at == "?" else int(at) for at, key in read)
+            return CellPlace(text[:at], tuple(path))
     return None
-
-
-def _step(entry: str | None, key: str | None) -> Step:
-    """What stands between brackets, nothing for each entry, or after a dot."""
-    if entry is None:
-        return key
-    return FIRST_THAT_HAS if entry == "?" else int(entry)
 
 
 class RowReader:

@@ -248,11 +248,12 @@ class MappedTable(SourceTable):
         if self.must_be_text is not None:
             self._inner.must_be_text = needed
         read = None if wanted is None else {*needed, *wanted}
+        omit = self._sources.get(OMIT)
         for count, row in enumerate(self._inner.rows(read), start=1):
             before = len(self.problems)
             reader = RowReader(row.cells)
             try:
-                if self._is_omitted(reader):
+                if omit is not None and not omit.is_list and reader.text(omit, "").lower() in _OMITTED:
                     self.counts["omitted"] += 1
                     continue
                 items = list(self._items(self._cells(count, row, reader), reader))
@@ -262,10 +263,6 @@ class MappedTable(SourceTable):
                 beside = {name: text for name, text in row.cells.items() if name not in self._read}
                 for cells in items:
                     yield SourceRow(row.number, {**cells, **beside} if beside else cells)
-
-    def _is_omitted(self, reader: RowReader) -> bool:
-        source = self._sources.get(OMIT)
-        return source is not None and not source.is_list and reader.text(source, "").lower() in _OMITTED
 
     def holds_text(self, column: str) -> bool:
         """As the file says of its own columns."""

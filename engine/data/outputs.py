@@ -117,8 +117,13 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
         for name, source in sources
         if source and read.isdisjoint(parse_source(source, sample.columns).columns)
     }
-    system = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
+    system = _system_in(sample)
     return found if system is None else {**found, CANDIDATE: system}
+
+
+def _system_in(sample: Sample) -> str | None:
+    """The column that names the candidate."""
+    return next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
 
 
 def _turns(sample: Sample, place: str, part: DialoguePart) -> str:
@@ -128,7 +133,7 @@ def _turns(sample: Sample, place: str, part: DialoguePart) -> str:
 
 
 def _whose(sample: Sample) -> str:
-    named = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
+    named = _system_in(sample)
     systems = list(sample.values(named) or ()) if named is not None else []
     if len(systems) > 1:
         return f"{len(systems)} candidates ({listed(systems)}) in long format"
