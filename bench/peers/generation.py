@@ -24,7 +24,7 @@ from pathlib import Path
 from bench.peers.server import Server, ServerShape
 from bench.peers.ways import open_llama
 from engine.core.events import CancelToken, MeasureProgress
-from engine.data.prompts import CandidatePrompt, read_prompts
+from engine.data.outputs import CandidatePrompt, read_prompts
 from engine.judging.generation import (
     GenerationPlan,
     GenerationSettings,

@@ -24,11 +24,10 @@ from engine.data.dataset import Dataset
 from engine.data.dataset_views import sorted_places
 from engine.data.label_origins import drawn_place
 from engine.ranking.weighted_judge import normalised, weighted_winner
-from engine.results.accepted import valid_trust
 from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 from engine.results.second_order import margin as margin_of
-from engine.results.trust import may_stand
+from engine.results.trust import may_stand, valid_trust
 from engine.settings.sampling import DEFAULT_SEED
 
 

@@ -52,12 +52,11 @@ from engine.report.ranking import candidate_table, pair_table, ranking_sheet
 from engine.report.rankings import RankedBy
 from engine.report.run import changes_table
 from engine.report.trust import trust_sections
-from engine.results.accepted import accepted_in_words, accepted_only
 from engine.results.calibration import load_calibration
 from engine.results.exports import as_json, write_results_csv
 from engine.results.run_dataset import noted_of_items
 from engine.results.run_results import RunResults, decided_again, submission_of
-from engine.results.trust import confidences
+from engine.results.trust import accepted_in_words, accepted_only, confidences
 from engine.settings.identity import refuse_submitted
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.store.opening import has_store

@@ -8,7 +8,7 @@ from engine.cli.shared import console, progress
 from engine.core.column_map import parse_columns
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled
-from engine.data.prompts import OF_PROMPTS
+from engine.data.outputs import OF_PROMPTS
 from engine.data.submission import check_suffix
 from engine.judging.generation import GenerationSettings
 from engine.operations import generate as generating

@@ -131,11 +131,11 @@ def _check_model(path: Path) -> int:
 
 
 def _check_encoder(encoder: encoder_file.EncoderFile) -> int:
-    from engine.models.checked_model import checked_encoder
+    from engine.models.checked_model import checked_model
 
     print(_description(encoder), flush=True)
     with console.interruptible() as cancel:
-        checked = checked_encoder(encoder, cancel)
+        checked = checked_model(encoder, cancel)
     print(f"SHA-256          {checked.hash}")
     if encoder.scored_layers < encoder.layers:
         console.tell(

@@ -238,8 +238,8 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
 
 def _exported(store: RunStore, options: argparse.Namespace) -> "RunResults":
     from engine.annotations.records import LabelSource
-    from engine.results.accepted import accepted_in_words, accepted_only
     from engine.results.run_results import load_results
+    from engine.results.trust import accepted_in_words, accepted_only
 
     results = load_results(store, options.id)
     results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))

@@ -54,10 +54,6 @@ GAP = "…"
 
 _OF_LABELS = ("preference", "explanation")
 _OF_AN_ANNOTATOR = "|"  # stands in no name of a criterion
-_PART = re.compile(r"(?:\\[\\,]|[^,])+")
-_ESCAPE = re.compile(r"\\([\\,])")
-_ANNOTATOR = re.compile(r"(?:\\[\\|]|[^|])+")
-_ESCAPED_BAR = re.compile(r"\\([\\|])")
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -105,12 +101,12 @@ class ColumnMap:
         """`id=uid,instruction=prompt`, in the default order of our columns; `parse_columns` reads it."""
         order = {name: place for place, name in enumerate(targets(ELOQUENT))}
         pairs = sorted(self.sources, key=lambda pair: (order.get(pair[0], len(order)), pair))
-        return _joined(pairs)
+        return _joined((f"{ours}={theirs}" for ours, theirs in pairs), ",")
 
     @property
     def labels_text(self) -> str:
         """`1=A,2=B,0=tie,bad=none`; `parse_labels` reads it."""
-        return _joined([(value, label or _NO_LABEL_WORD) for value, label in self.labels])
+        return _joined((f"{value}={label or _NO_LABEL_WORD}" for value, label in self.labels), ",")
 
     @property
     def in_words(self) -> str:
@@ -137,10 +133,15 @@ class _Form(msgspec.Struct):
     skip_bad_rows: bool = False
 
 
+def label_columns(criteria: Iterable[str]) -> list[str]:
+    """`<criterion>_preference` and `<criterion>_explanation` of each, in order."""
+    return [f"{name}_{part}" for name in criteria for part in _OF_LABELS]
+
+
 def targets(rubric: Rubric) -> tuple[str, ...]:
     """Every column that a map may give a source, in the default order."""
-    labels = (f"{name}_{part}" for name in rubric.names for part in _OF_LABELS)
-    return (ID, SYSTEM, INSTRUCTION, *BACKGROUND, *OUTPUTS, *RANKED, *CANDIDATES, *labels, *_OF_ROWS)
+    beside = (*OUTPUTS, *RANKED, *CANDIDATES, *label_columns(rubric.names), *_OF_ROWS)
+    return (ID, SYSTEM, INSTRUCTION, *BACKGROUND, *beside)
 
 
 def parse_columns(text: str, only: Collection[str] = ()) -> dict[str, str]:
@@ -151,7 +152,7 @@ def parse_columns(text: str, only: Collection[str] = ()) -> dict[str, str]:
     if only:
         example = "output=response" if OUTPUT in only else "system=system_prompt"
     sources: dict[str, str] = {}
-    for part in _parts(text):
+    for part in filter(str.strip, _split(text, ",")):
         name, equals, source = part.partition("=")
         name = name.strip()
         if not equals or name in sources:
@@ -176,7 +177,7 @@ def parse_columns(text: str, only: Collection[str] = ()) -> dict[str, str]:
 def parse_labels(text: str) -> dict[str, str]:
     r"""`1=A,2=B,0=tie` as meanings by value; `\,` is a comma in a value. SetupError for others."""
     labels: dict[str, str] = {}
-    for part in _parts(text):
+    for part in filter(str.strip, _split(text, ",")):
         value, equals, label = part.rpartition("=")
         if not equals or label.strip() not in _MEANINGS or value in labels:
             raise SetupError(
@@ -195,16 +196,13 @@ def annotators_of(source: str) -> tuple[str, ...]:
     r"""The sources of a label that several annotators gave, `first|second|third`; else the source alone. `\|`
     is a bar in a name, and where there are several, `\\` a stroke.
     """
-    parts = _ANNOTATOR.findall(source)
-    if len(parts) < 2:
-        return (source.replace(r"\|", "|"),)
-    return tuple(_ESCAPED_BAR.sub(r"\1", part) for part in parts)
+    parts = _split(source, _OF_AN_ANNOTATOR)
+    return tuple(parts) if len(parts) > 1 else (source.replace(r"\|", "|"),)
 
 
 def of_annotators(sources: Sequence[str]) -> str:
     """The source of a label that these annotators gave; `annotators_of` reads it."""
-    several = len(sources) > 1
-    return "|".join(re.sub(r"[\\|]", r"\\\g<0>", source) if several else source for source in sources)
+    return _joined(sources, _OF_AN_ANNOTATOR) if len(sources) > 1 else "".join(sources)
 
 
 def annotator_column(label: str, annotator: str) -> str:
@@ -250,13 +248,14 @@ def _is_target(name: str) -> bool:
     return name in (ID, SYSTEM, INSTRUCTION, *BACKGROUND, *OUTPUTS, *RANKED, *CANDIDATES, *_OF_ROWS)
 
 
-def _parts(text: str) -> list[str]:
-    parts = (_ESCAPE.sub(r"\1", part) for part in _PART.findall(text))
-    return [part for part in parts if part.strip()]
+def _split(text: str, mark: str) -> list[str]:
+    """The parts between marks, without the strokes that stand before a mark, or a stroke, inside of one."""
+    parts = re.findall(rf"(?:\\[\\{mark}]|[^{mark}])+", text)
+    return [re.sub(rf"\\([\\{mark}])", r"\1", part) for part in parts]
 
 
-def _joined(pairs: Sequence[tuple[str, str]]) -> str:
-    return ",".join(re.sub(r"[\\,]", r"\\\g<0>", f"{key}={value}") for key, value in pairs)
+def _joined(parts: Iterable[str], mark: str) -> str:
+    return mark.join(re.sub(rf"[\\{mark}]", r"\\\g<0>", part) for part in parts)
 
 
 @dataclass(frozen=True)

@@ -212,9 +212,7 @@ class Sample:
         """Each value that is not empty, and how often it occurs; None where there are many, or long ones."""
         if not self.is_short(column):
             return None
-        counts: dict[str, int] = {}
-        for text in filter(None, self._short_cells(column)):
-            counts[text] = counts.get(text, 0) + 1
+        counts = Counter(filter(None, self._short_cells(column)))
         return counts if len(counts) <= MOST_VALUES else None
 
     def joined_values(self, columns: Sequence[str]) -> set[str]:
@@ -235,7 +233,10 @@ class Sample:
                     continue
                 is_flat = all(getattr(place, "path", ()) == () for place in (*source.places, source.than))
                 rows = self.short if is_flat else [row.cells for row in self.rows]
-                counts.update(filter(None, (_label_value(source, row) for row in rows)))
+                for reader in map(RowReader, rows):
+                    with suppress(SourceProblem):
+                        texts = [reader.text(source, "")] if source.than is not None else reader.texts(source)
+                        counts.update(["/".join(texts)] if any(texts) else ())
         return dict(counts.most_common())
 
     def numbers(self, column: str) -> list[float]:
@@ -312,15 +313,13 @@ class SampleTable(SourceTable):
         return SampleTable(self, self.columns, self._rows[:count])
 
 
-def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample:
-    """What a table holds in its first rows; Cancelled."""
+def read_sample(table: SourceTable) -> Sample:
+    """What a table holds in its first rows."""
     kept: list[SourceRow] = []
     short: list[Mapping[str, str]] = []
     names = table.first_columns()
     columns = [name for name in names if name.strip()][:_MOST_COLUMNS]
     for row in islice(table.rows(columns), _ROWS_READ):
-        if cancel is not None and len(short) % 1024 == 0:
-            cancel.raise_if_requested()
         if len(kept) < _ROWS_KEPT:
             kept.append(row)
         texts = ((name, row.cells.get(name, "")) for name in columns)  # a record may lack a key
@@ -329,18 +328,23 @@ def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample
 
 
 @sandboxed
-def look_into(path: Path, *, may_be_empty: bool, cancel: CancelToken | None = None) -> Sample:
+def look_into(
+    path: Path,
+    *,
+    may_be_empty: bool,
+    cancel: CancelToken | None = None,  # noqa: ARG001 - of the gate
+) -> Sample:
     """What the table in a file holds in its first rows.
 
     The errors are those of open_table; without `may_be_empty` also that no row could be read, and why.
     """
-    table = open_table(path, cancel)
-    return read_sample(table, cancel) if may_be_empty else filled_sample(table, cancel)
+    table = open_table(path)
+    return read_sample(table) if may_be_empty else filled_sample(table)
 
 
-def filled_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample:
+def filled_sample(table: SourceTable) -> Sample:
     """What a table holds in its first rows; InputError where no row could be read."""
-    sample = read_sample(table, cancel)
+    sample = read_sample(table)
     if not sample.rows:
         table.raise_problems()
         raise table.no_rows()
@@ -390,17 +394,6 @@ def one_hot_meanings(found: Collection[Collection[str]], with_tie: bool) -> dict
             return None
         labels[value] = (_A, _B, _TIE)[set_flags[0]] if set_flags else _TIE
     return labels or None
-
-
-def _label_value(source: CellSource, cells: Mapping[str, str]) -> str:
-    reader = RowReader(cells)
-    try:
-        if source.than is not None:
-            return reader.text(source, "")
-        texts = reader.texts(source)
-    except SourceProblem:
-        return ""
-    return "/".join(texts) if any(texts) else ""
 
 
 def _paths(value: object, path: str, depth: int, *, of_each: bool = False) -> Iterator[str]:

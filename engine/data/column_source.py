@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from types import EllipsisType
 from typing import NamedTuple
 
 from engine.core.formatting import listed, quoted
@@ -34,13 +35,11 @@ _MOST_ROUNDS = 1_000_000
 _MOST_COLUMNS_SHOWN = 20
 
 
-class FirstThatHas:
-    """A step into the first entry of a list that has something where the rest of the path leads."""
-
-
-FIRST_THAT_HAS = FirstThatHas()
-Step = int | str | FirstThatHas | None
-"""Into an entry of a list, a key of an object, the first entry that has it, or each entry of a list."""
+FIRST_THAT_HAS = ...
+Step = int | str | EllipsisType | None
+"""Into an entry of a list, a key of an object, the first entry that has something where the rest of the path
+leads (FIRST_THAT_HAS), or each entry of a list.
+"""
 USER, ASSISTANT = "user", "assistant"
 _SYSTEM = "system"
 _ROLES = {
@@ -205,15 +204,11 @@ def _nested(text: str, columns: Collection[str]) -> CellPlace | None:
         steps = list(_STEP.finditer(text, at))
         is_path = steps and "".join(step[0] for step in steps) == text[at:]
         if text[:at] in columns and is_path:
-            return CellPlace(text[:at], tuple(_step(found[1], found[2]) for found in steps))
+            # What stands between brackets, nothing for each entry, or after a dot.
+            read = (step.groups() for step in steps)
+            path = (key if at is None else FIRST_THAT_HAS if at == "?" else int(at) for at, key in read)
+            return CellPlace(text[:at], tuple(path))
     return None
-
-
-def _step(entry: str | None, key: str | None) -> Step:
-    """What stands between brackets, nothing for each entry, or after a dot."""
-    if entry is None:
-        return key
-    return FIRST_THAT_HAS if entry == "?" else int(entry)
 
 
 class RowReader:
@@ -235,7 +230,10 @@ class RowReader:
         SourceProblem where a cell does not hold what is asked of it.
         """
         if source.than is not None:
-            return self._compared(source.places[0], source.than)
+            one, other = self._number(source.places[0]), self._number(source.than)
+            if math.isnan(one) or math.isnan(other):
+                return ""
+            return EQUAL if one == other else FIRST_IS_MORE if one > other else SECOND_IS_MORE
         if source.whole is not None:
             return self._cells.get(source.whole, "")
         text = between.join(filter(None, self.texts(source)))
@@ -275,14 +273,6 @@ class RowReader:
         if problems and len(problems) == len(source.cells):
             raise problems[-1]
         return found
-
-    def _compared(self, first: CellPlace | float, second: CellPlace | float) -> str:
-        one, other = self._number(first), self._number(second)
-        if math.isnan(one) or math.isnan(other):
-            return ""
-        if one == other:
-            return EQUAL
-        return FIRST_IS_MORE if one > other else SECOND_IS_MORE
 
     def _number(self, place: CellPlace | float) -> float:
         if isinstance(place, float):
@@ -479,11 +469,15 @@ def turns_of_value(value: object) -> list[Turn] | None:
 def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None) -> str:
     """A part of a dialogue as text: one message as it is, several as paragraphs that name who speaks.
 
-    `rounds`: only this many messages of the user, and what answers them. SourceProblem where the
-    assistant says nothing, and the part is about what they say.
+    `rounds`: only this many messages of the user, and what answers them. Where nobody says who speaks, user
+    and assistant take turns. SourceProblem where the assistant says nothing, and the part is about what they
+    say.
     """
     if not any(turn.role for turn in turns):
-        return _part_of_texts(turns, part, rounds)
+        if part in (DialoguePart.USERS, DialoguePart.REPLIES):  # all are of the side that is asked for
+            role = USER if part is DialoguePart.USERS else ASSISTANT
+            return written([Turn(role, turn.text) for turn in turns[:rounds]])
+        turns = [Turn((USER, ASSISTANT)[place % 2], turn.text) for place, turn in enumerate(turns)]
     turns = _first(turns, rounds)
     match part:
         case DialoguePart.DIALOGUE:
@@ -496,15 +490,6 @@ def part_of(turns: Sequence[Turn], part: DialoguePart, rounds: int | None = None
     if part is DialoguePart.REPLIES:
         return written([turns[place] for place in said])
     return turns[said[-1]].text if part is DialoguePart.REPLY else written(turns[: said[-1]])
-
-
-def _part_of_texts(turns: Sequence[Turn], part: DialoguePart, rounds: int | None) -> str:
-    """Of a list of texts: those of one side where a side is asked for, else user and assistant by turns."""
-    if part in (DialoguePart.USERS, DialoguePart.REPLIES):
-        role = USER if part is DialoguePart.USERS else ASSISTANT
-        return written([Turn(role, turn.text) for turn in turns[:rounds]])
-    announcements = [Turn(ASSISTANT if place % 2 else USER, turn.text) for place, turn in enumerate(turns)]
-    return part_of(announcements, part, rounds)
 
 
 def _first(turns: Sequence[Turn], rounds: int | None) -> Sequence[Turn]:

@@ -18,7 +18,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.core.column_map import CANDIDATES, GENERATED_WITH, RECORDS, ColumnMap, annotators_among
+from engine.core.column_map import (
+    CANDIDATES,
+    GENERATED_WITH,
+    RECORDS,
+    ColumnMap,
+    annotators_among,
+    label_columns,
+)
 from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
@@ -395,18 +402,18 @@ def _read(
     rubric: Rubric,
     columns: ColumnMap | None,
     progress: Callable[[_Part | int], None],
-    cancel: CancelToken | None = None,
+    cancel: CancelToken | None = None,  # noqa: ARG001 - of the gate
 ) -> Dataset:
     """The same without a row: they are told as they are read, so that no process holds them twice."""
-    table = open_table(path, cancel, columns.source_of.get(RECORDS, "") if columns else "")
+    table = open_table(path, columns.source_of.get(RECORDS, "") if columns else "")
     names = table.first_columns()
     columns = remembered(names) if columns is None else columns
     read_as = ""
     if columns is None and is_run_csv(names):
-        table = of_run = RunCsvTable(table, cancel)
+        table = of_run = RunCsvTable(table)
         names, read_as = of_run.columns, of_run.read_as
     if columns is None and names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
-        sample = read_sample(table, cancel)
+        sample = read_sample(table)
         known = known_as(sample)
         if known is None or known.kind != "pairs":
             raise _foreign(sample, known, missing, rubric)
@@ -420,11 +427,8 @@ def _read(
     skips = columns is not None and columns.skip_bad_rows
     loading = _Loading(table, rubric, progress, skip_bad_rows=skips)
     for count, row in enumerate(table.rows(loading.wanted)):
-        if count % _ROWS_AT_ONCE == 0:
-            if cancel is not None:
-                cancel.raise_if_requested()
-            if count:
-                progress(count)
+        if count and count % _ROWS_AT_ONCE == 0:
+            progress(count)
         loading.add(row)
     return replace(loading.finish(), columns=columns, file_columns=tuple(names), read_as=read_as)
 
@@ -449,8 +453,7 @@ def _foreign(sample: Sample, known: Known | None, missing: Sequence[str], rubric
 
 def known_columns(rubric: Rubric) -> tuple[str, ...]:
     """The columns that a dataset may have, in their default order."""
-    parts = ("preference", "explanation")
-    return REQUIRED_COLUMNS + tuple(f"{name}_{part}" for name in rubric.names for part in parts)
+    return (*REQUIRED_COLUMNS, *label_columns(rubric.names))
 
 
 def label_problem(text: str, labels: Collection[HumanLabel] = HUMAN_LABELS) -> str | None:

@@ -11,6 +11,7 @@ thread of a window.
 import functools
 import operator
 from collections.abc import Container, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -161,10 +162,10 @@ def sorted_places(
 
 
 def _sort_keys(texts: pa.ChunkedArray | pa.Array, as_numbers: bool) -> pa.ChunkedArray | pa.Array:
-    numbers = _numbers(texts) if as_numbers else None
-    return (
-        pc.utf8_lower(pc.utf8_slice_codeunits(texts, 0, _SORTED_CHARACTERS)) if numbers is None else numbers
-    )
+    for kind in (pa.int64(), pa.float64()) if as_numbers else ():  # whole ones exactly up to 18 digits
+        with suppress(pa.ArrowInvalid):
+            return texts.cast(kind)
+    return pc.utf8_lower(pc.utf8_slice_codeunits(texts, 0, _SORTED_CHARACTERS))
 
 
 def _places(keys: pa.ChunkedArray | pa.Array, descending: bool) -> Rows:
@@ -181,13 +182,3 @@ def _rows_with(words: list[str], part: pa.Table) -> Rows:
         hit_rows = np.flatnonzero(functools.reduce(operator.or_, map(to_numpy, hits)))
         rows, part = rows[hit_rows], part.take(number_array(hit_rows))
     return rows
-
-
-def _numbers(texts: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array | None:
-    """The texts as numbers: whole ones exactly up to 18 digits; None where one is no number."""
-    for kind in (pa.int64(), pa.float64()):
-        try:
-            return texts.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    return None

@@ -164,23 +164,14 @@ class Splitter:
             match = (self._quoted if quoted else self._plain).match(data, position)
             end = match and self._cell_end.match(data, match.end())
             if match is None or end is None:
-                raise self._quoting_error(start, position, line, len(cells), match)
+                opened = line + self._lines(start, position)
+                closed = opened + self._lines(match.start(), match.end()) if match else None
+                raise QuotingError(opened, len(cells), closed)
             if end.group() == self._delimiter and len(cells) >= MOST_COLUMNS:
-                raise self._too_many(start, position, line, len(cells))
+                ends = [at for mark in (b"\n", b"\r") if (at := data.find(mark, position)) >= 0]
+                rest = data.count(self._delimiter, position, min(ends, default=len(data)))
+                raise TooManyCells(line + self._lines(start, position), len(cells) + rest + 1)
             cells.append(Cell(match.group(quoted), match.start(quoted), quoted))
             if end.group() != self._delimiter:
                 return cells, end.group(), end.end()
             position = end.end()
-
-    def _too_many(self, start: int, position: int, line: int, cells: int) -> TooManyCells:
-        ends = [at for mark in (b"\n", b"\r") if (at := self._data.find(mark, position)) >= 0]
-        rest = self._data.count(self._delimiter, position, min(ends, default=len(self._data)))
-        return TooManyCells(line + self._lines(start, position), cells + rest + 1)
-
-    def _quoting_error(
-        self, start: int, opened: int, line: int, cell: int, match: re.Match[bytes] | None
-    ) -> QuotingError:
-        opened_on = line + self._lines(start, opened)
-        if match is None:
-            return QuotingError(opened_on, cell, None)
-        return QuotingError(opened_on, cell, opened_on + self._lines(match.start(), match.end()))

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from engine.core.errors import InputError, SetupError
-from engine.core.events import CancelToken
 from engine.core.formatting import amount
 from engine.settings.run_lists import amount_of_file
 from engine.system.paths import PathKind, look_at, reading
@@ -87,21 +86,26 @@ class Unpacking:
             raise InputError(self._path, [found], f"Check what it holds. If it is a table, {self._hint}")
 
 
-def unpack(path: Path, packed: bytes, cancel: CancelToken | None = None) -> bytes:
-    """What gzip has compressed. InputError where it is damaged, or shrinks like no table; Cancelled."""
+def _unpack(path: Path, packed: bytes) -> bytes:
+    """What gzip has compressed. InputError where it is damaged, or shrinks like no table."""
+    if not packed:
+        return packed
+    if not packed.startswith(_GZIP_MARK):
+        raise InputError(path, ["is not gzip-compressed."], "Remove .gz from its name.")
     unpacking = Unpacking(path, len(packed), "unpack it and choose the unpacked file.")
     parts = []
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
             while part := file.read(_CHUNK):
                 parts.append(part)
-                if cancel is not None:
-                    cancel.raise_if_requested()
                 unpacking.add(len(part))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             path, [f"the gzip compression is damaged or cut short ({error})."], "Download or pack it again."
         ) from error
+    if parts and parts[0].startswith(_GZIP_MARK):
+        again = "Unpack it once, and name it with .gz at the end."
+        raise InputError(path, ["is gzip-compressed twice."], again)
     return b"".join(parts)
 
 
@@ -208,11 +212,11 @@ class TableBytes(NamedTuple):
                 yield block
 
 
-def read_table_file(path: Path, cancel: CancelToken | None = None, *, exact: bool = False) -> TableBytes:
+def read_table_file(path: Path, *, exact: bool = False) -> TableBytes:
     """A file of data as `read_data_file` gives it; unless `exact`, TSV and CSV also as spreadsheets write
     them: UTF-16 with its mark, Windows-1252, cells between semicolons.
     """
-    data_format, data, rest = _bytes_of(path, cancel)
+    data_format, data, rest = _bytes_of(path)
     notices: tuple[str, ...] = ()
     delimiter = b"\t" if data_format is FileFormat.TSV else b","
     if data_format in (FileFormat.TSV, FileFormat.CSV) and not exact:
@@ -249,17 +253,17 @@ def _as_utf8(data: bytes) -> tuple[bytes, tuple[str, ...]]:
     return data, ()
 
 
-def read_data_file(path: Path, cancel: CancelToken | None = None) -> tuple[FileFormat, bytes]:
+def read_data_file(path: Path) -> tuple[FileFormat, bytes]:
     """The format that the name claims, and the bytes, unpacked where they are gzip-compressed.
 
     Raises SetupError where the file cannot be read, InputError where its content is plainly something
-    else than its name says, or too large; Cancelled.
+    else than its name says, or too large.
     """
-    read = read_table_file(path, cancel, exact=True)
+    read = read_table_file(path, exact=True)
     return read.data_format, b"".join(read.blocks())
 
 
-def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes, Path | None]:
+def _bytes_of(path: Path) -> tuple[FileFormat, bytes, Path | None]:
     """The format that the name claims, and the bytes, unpacked; what they are is not looked at. Also the file
     where it is read line by line: then they are its first ones.
     """
@@ -271,7 +275,7 @@ def _bytes_of(path: Path, cancel: CancelToken | None) -> tuple[FileFormat, bytes
         with path.open("rb") as file:
             data = file.read(-1 if rest is None else _HEADER_BYTES)
     if packed:
-        return data_format, _unpack(path, data, cancel), None
+        return data_format, _unpack(path, data), None
     if path.suffix.lower() == _LOG:
         return data_format, _samples_of_log(path, data), None
     if data.startswith(_GZIP_MARK):
@@ -288,9 +292,9 @@ def _samples_of_log(path: Path, packed: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(packed)) as log:
             members = [each for each in log.infolist() if each.filename.startswith("samples/")]
             samples = [
-                _member(packed, each, unpacking) for each in members if each.filename.endswith(".json")
+                _member(log, packed, each, unpacking) for each in members if each.filename.endswith(".json")
             ]
-    except (zipfile.BadZipFile, zlib.error, pa.ArrowException, OSError, ValueError, IndexError) as error:
+    except (zipfile.BadZipFile, zlib.error, pa.ArrowException, OSError, ValueError, RuntimeError) as error:
         raise InputError(
             path, [f"is no log of inspect_ai, or a damaged one ({error})."], _LOG_HINT
         ) from error
@@ -299,22 +303,17 @@ def _samples_of_log(path: Path, packed: bytes) -> bytes:
     return b'{"samples":[' + b",".join(samples) + b"]}"
 
 
-def _member(packed: bytes, member: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
+def _member(log: zipfile.ZipFile, packed: bytes, member: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
     unpacking.add(member.file_size)
+    if member.compress_type != _ZSTANDARD:
+        return log.read(member)
+    import pyarrow as pa  # noqa: PLC0415
+
     header = packed[member.header_offset : member.header_offset + _OF_HEADER]
     name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
     start = member.header_offset + _OF_HEADER + name + extra
     data = packed[start : start + member.compress_size]
-    if member.compress_type == zipfile.ZIP_STORED:
-        return data
-    if member.compress_type == zipfile.ZIP_DEFLATED:
-        unpacked = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, member.file_size)
-    elif member.compress_type == _ZSTANDARD:
-        import pyarrow as pa  # noqa: PLC0415
-
-        unpacked = pa.decompress(data, member.file_size, codec="zstd", asbytes=True)
-    else:
-        raise ValueError(f"compression method {member.compress_type}")
+    unpacked = pa.decompress(data, member.file_size, codec="zstd", asbytes=True)
     if zlib.crc32(unpacked) != member.CRC:
         raise ValueError(f"{member.filename} is not whole")
     return bytes(unpacked)
@@ -357,16 +356,6 @@ def _claimed_format(path: Path) -> tuple[FileFormat, bool]:
         found = f"has the unknown suffix '{suffix}'." if suffix else "has no suffix for its format."
         raise InputError(path, [found], _SUFFIXES)
     return _BY_SUFFIX[suffix], packed
-
-
-def _unpack(path: Path, data: bytes, cancel: CancelToken | None = None) -> bytes:
-    if data and not data.startswith(_GZIP_MARK):
-        raise InputError(path, ["is not gzip-compressed."], "Remove .gz from its name.")
-    unpacked = unpack(path, data, cancel) if data else data
-    if unpacked.startswith(_GZIP_MARK):
-        again = "Unpack it once, and name it with .gz at the end."
-        raise InputError(path, ["is gzip-compressed twice."], again)
-    return unpacked
 
 
 def _refuse_strangers(path: Path, data: bytes) -> None:

@@ -20,7 +20,6 @@ from engine.annotations.records import LAST
 from engine.core.codec import plain_values
 from engine.core.column_map import ID, INSTRUCTION, OUTPUTS, annotator_column, kept_column
 from engine.core.errors import FileKind, InputError, SetupError, WrongKindError
-from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES
 from engine.core.judgments import Origin
@@ -91,7 +90,7 @@ def _record(text: str) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-_TEXTS = ("instruction", "output_a", "output_b")
+_TEXTS = (INSTRUCTION, *OUTPUTS)
 _ITEM, _CRITERION, _RUN = "item_id", "criterion", "run"
 _LABEL, _EXPLANATION, _STALE = "preference", "explanation", "outdated"
 _OVERRIDDEN, _LABELS_OF = "overridden", "labels_of"
@@ -100,7 +99,6 @@ _MARKS = frozenset((_RUN, _ITEM, _CRITERION, _LABEL, "model_preference", _OVERRI
 _HUMAN = {"human_preference": "preference", "human_explanation": "explanation"}
 _LAST_OF_OURS = "human_explanation"  # after it stand the further columns of the dataset
 _OF_ITEMS = ("note", "notes_by_people", "tags", IN_SAMPLE)
-_ROWS_AT_ONCE = 2048
 
 
 def is_run_csv(columns: Collection[str]) -> bool:
@@ -119,7 +117,7 @@ class _Item:
 class RunCsvTable(SourceTable):
     """Reads `inner` at once. InputError where it holds no texts, or a label that is none."""
 
-    def __init__(self, inner: SourceTable, cancel: CancelToken | None = None) -> None:
+    def __init__(self, inner: SourceTable) -> None:
         super().__init__(inner.path, inner.data_format)
         self.row_word = inner.row_word
         self._inner = inner
@@ -130,9 +128,7 @@ class RunCsvTable(SourceTable):
         self._runs: set[str] = set()
         self._annotators: set[str] = set()
         self._rows = self._labels = self._without_texts = 0
-        for count, row in enumerate(inner.rows(self._wanted(names))):
-            if cancel is not None and count % _ROWS_AT_ONCE == 0:
-                cancel.raise_if_requested()
+        for row in inner.rows(self._wanted(names)):
             self._take(row)
         inner.raise_problems()
         if self._rows and not self._items:
@@ -248,8 +244,6 @@ _OF_COMPARISONS = frozenset(("scores_a", "scores_b"))  # in each record of a lis
 _MODEL, _DATABASE, _OURS = b"GGUF", b"SQLite format 3\0", b"TBK1"
 _MARK_OF_DATABASE = slice(68, 72)  # where SQLite keeps whose it is
 _HEAD = 100  # bytes
-_OF_TEXTS = (INSTRUCTION, *OUTPUTS)
-_FILE_KINDS_LABEL = "_preference"
 
 
 @contextmanager
@@ -311,7 +305,7 @@ def _kind_of_table(path: Path) -> FileKind | None:
     names = set(table.first_columns())
     if is_run_csv(names):
         return FileKind.RUN_DATA
-    if {ID, *_OF_TEXTS} <= names:
+    if {ID, *_TEXTS} <= names:
         return FileKind.DATASET
     with suppress(InputError):  # one with names of its own
         sample = look_into(path, may_be_empty=True)
@@ -319,5 +313,5 @@ def _kind_of_table(path: Path) -> FileKind | None:
             return FileKind.DATASET
         if holds_verdicts(sample):
             return FileKind.VERDICTS
-    labels = any(name.endswith(_FILE_KINDS_LABEL) for name in names)
-    return FileKind.SUBMISSION if table.has_header and labels and not names & {*_OF_TEXTS} else None
+    labels = any(name.endswith("_preference") for name in names)
+    return FileKind.SUBMISSION if table.has_header and labels and not names & {*_TEXTS} else None

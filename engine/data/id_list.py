@@ -1,7 +1,7 @@
 """Read which items of a dataset are chosen: a list of ids, or a table whose first column holds them."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.core.errors import InputError
@@ -17,8 +17,9 @@ _HINT = "Write one id on each line, or give a TSV or CSV file whose first column
 _Line = tuple[int, str]  # its number, from 1, and the id on it
 
 
-def read_ids(path: Path, dataset: Dataset) -> tuple[str, ...]:
+def read_ids(path: Path, dataset: Dataset, data: bytes | None = None) -> tuple[str, ...]:
     """The ids of items of a dataset in a file, in its order: one on each line, or the column id of a table.
+    `data`: its bytes, where they are at hand; then `path` is what they are called in errors.
 
     A table is TSV or CSV, whatever its suffix, and begins with a header whose first column is id; what else
     it holds does not count. Lines without any text are passed over; an id with spaces around it is found
@@ -26,12 +27,18 @@ def read_ids(path: Path, dataset: Dataset) -> tuple[str, ...]:
     with all that is wrong, by line: an id that the dataset lacks, one that was there before, bytes that are
     not UTF-8; and where there is no id at all.
     """
-    return _chosen(_lines_of(path), path, dataset)
-
-
-def ids_in(data: bytes, path: Path, dataset: Dataset) -> tuple[str, ...]:
-    """The same of bytes that are current; `path`: what they are called in errors."""
-    return _chosen(_lines_of(path, data), path, dataset)
+    known = frozenset(dataset.ids)
+    lines = [(number, text if text in known else text.strip()) for number, text in _lines_of(path, data)]
+    first: dict[str, int] = {}
+    problems = []
+    for number, item_id in lines:
+        if item_id not in known:
+            problems.append(f"line {number}: {dataset.name} has no item {quoted(item_id)}.")
+        elif (met := first.setdefault(item_id, number)) != number:
+            problems.append(f"line {number}: id {quoted(item_id)} is already on line {met}.")
+    if problems:
+        raise InputError(path, problems, _HINT)
+    return tuple(first)
 
 
 @sandboxed
@@ -50,15 +57,6 @@ def _lines_of(path: Path, data: bytes | None = None) -> Sequence[_Line]:
     return lines
 
 
-def _chosen(lines: Sequence[_Line], path: Path, dataset: Dataset) -> tuple[str, ...]:
-    """The ids on some lines as the dataset writes them; InputError."""
-    known = frozenset(dataset.ids)
-    lines = [(number, text if text in known else text.strip()) for number, text in lines]
-    if problems := list(_problems(lines, known, dataset.name)):
-        raise InputError(path, problems, _HINT)
-    return tuple(item_id for _, item_id in lines)
-
-
 def _list(path: Path, data: bytes) -> Iterator[_Line]:
     newline = b"\n" if b"\n" in data else b"\r"  # a lone return: the classic Mac
     problems, start = [], text_start(data)
@@ -73,13 +71,3 @@ def _list(path: Path, data: bytes) -> Iterator[_Line]:
         start += len(line) + 1
     if problems:
         raise InputError(path, problems, SAVE_AS_UTF8)
-
-
-def _problems(lines: Iterable[_Line], known: frozenset[str], dataset: str) -> Iterator[str]:
-    """What is wrong with each line that cannot be taken."""
-    first: dict[str, int] = {}
-    for number, item_id in lines:
-        if item_id not in known:
-            yield f"line {number}: {dataset} has no item {quoted(item_id)}."
-        elif (met := first.setdefault(item_id, number)) != number:
-            yield f"line {number}: id {quoted(item_id)} is already on line {met}."

@@ -39,7 +39,7 @@ from engine.core.column_map import (
 )
 from engine.core.errors import ColumnsError, Hint, Setting, Step
 from engine.core.formatting import counted, listed, quoted
-from engine.core.items import BACKGROUND, HUMAN_LABELS, Preference, digest, majority, written_label
+from engine.core.items import BACKGROUND, HUMAN_LABELS, Preference, digest, grouped, majority, written_label
 from engine.core.rubric import Rubric, default_criterion
 from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
 from engine.data.column_source import (
@@ -116,7 +116,7 @@ class MappedTable(SourceTable):
         self._verdict = f"{default_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._find_annotators(self._sources)
-        self._labels = dict.fromkeys(label_column(name) for name in self._sources if _is_label(name))
+        self._labels = dict.fromkeys(label_column(name) for name in self._sources if is_label(name))
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
@@ -135,7 +135,7 @@ class MappedTable(SourceTable):
             name: named.get(name, name if name in self._names and name not in IF_NAMED else "")
             for name in dict.fromkeys((*targets(rubric), *own, *named))
             # Labels and candidates that nobody named speak of other sides than those that a hash gives.
-            if name in named or not (hashed and (name in OUTPUTS or _is_of_sides(name)))
+            if name in named or not (hashed and _is_of_sides(name))
         }
         sources: dict[str, CellSource] = {}
         problems: list[str] = []
@@ -165,7 +165,7 @@ class MappedTable(SourceTable):
 
     def _parsed(self, name: str, text: str) -> Iterator[tuple[str, CellSource]]:
         """What is read for a column of ours: for a label of several annotators a column for each of them."""
-        may_be_several = _is_label(name) or name in (ANNOTATOR, OMIT)
+        may_be_several = is_label(name) or name in (ANNOTATOR, OMIT)
         is_one = text in self._names or not may_be_several
         if name == SCORE and self._is_rank:
             text = text.removeprefix(_LESS)
@@ -175,7 +175,7 @@ class MappedTable(SourceTable):
             raise SourceProblem(f"{quoted(twice[0])} is named twice; each annotator counts once.")
         for annotator in annotators:
             source = parse_source(annotator, self._names)
-            several = len(annotators) > 1 or (source.is_list and _is_label(name))
+            several = len(annotators) > 1 or (source.is_list and is_label(name))
             yield annotator_column(label_column(name), annotator) if several else name, source
 
     def _find_annotators(self, names: Iterable[str]) -> None:
@@ -248,11 +248,12 @@ class MappedTable(SourceTable):
         if self.must_be_text is not None:
             self._inner.must_be_text = needed
         read = None if wanted is None else {*needed, *wanted}
+        omit = self._sources.get(OMIT)
         for count, row in enumerate(self._inner.rows(read), start=1):
             before = len(self.problems)
             reader = RowReader(row.cells)
             try:
-                if self._is_omitted(reader):
+                if omit is not None and not omit.is_list and reader.text(omit, "").lower() in _OMITTED:
                     self.counts["omitted"] += 1
                     continue
                 items = list(self._items(self._cells(count, row, reader), reader))
@@ -262,10 +263,6 @@ class MappedTable(SourceTable):
                 beside = {name: text for name, text in row.cells.items() if name not in self._read}
                 for cells in items:
                     yield SourceRow(row.number, {**cells, **beside} if beside else cells)
-
-    def _is_omitted(self, reader: RowReader) -> bool:
-        source = self._sources.get(OMIT)
-        return source is not None and not source.is_list and reader.text(source, "").lower() in _OMITTED
 
     def holds_text(self, column: str) -> bool:
         """As the file says of its own columns."""
@@ -307,7 +304,7 @@ class MappedTable(SourceTable):
     def _cell(
         self, name: str, source: CellSource, reader: RowReader, number: int, turns: Sequence[Turn] | None
     ) -> str:
-        if _is_label(name):
+        if is_label(name):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
@@ -377,7 +374,7 @@ class MappedTable(SourceTable):
         """
         if name in BACKGROUND or name.endswith("_explanation"):
             return {name: reader.all_text(source)}
-        if not _is_label(name):
+        if not is_label(name):
             return {}
         label = label_column(name)
         lists = [column for column in self._sources if label_column(column) == label and column != label]
@@ -479,9 +476,7 @@ class MappedTable(SourceTable):
         """Pairs of the responses in the rows of one group; all else is that of the group's first row. Where
         what was asked is read from where responses are, the rows are messages of trees.
         """
-        groups: dict[str, list[SourceRow]] = {}
-        for row in rows:
-            groups.setdefault(row.cells[GROUP], []).append(row)
+        groups = grouped(rows, key=lambda row: row.cells[GROUP])
         is_tree = self._sources[INSTRUCTION] == self._sources[OUTPUT]
         messages = {row.cells[ID]: row.cells for of_one in groups.values() for row in of_one}
         for of_group, of_one in groups.items():
@@ -507,13 +502,13 @@ class MappedTable(SourceTable):
                 known = items[cells[INSTRUCTION], *sides] = row
             elif [known.cells[name] for name in OUTPUTS] != sides:
                 _swap(cells)
-            for name in [name for name in cells if _is_label(name) and name == label_column(name)]:
+            for name in [name for name in cells if is_label(name) and name == label_column(name)]:
                 column = annotator_column(name, who)
                 self.counts["said twice"] += bool(known.cells.get(column)) and bool(cells[name])
                 known.cells[column] = cells[name] or known.cells.get(column, NO_LABEL)
             for name in [name for name in cells if name.endswith("_explanation") and known is not row]:
                 known.cells[name] = _BETWEEN_TEXTS.join(filter(None, (known.cells.get(name), cells[name])))
-        labels = [name for name in self._sources if _is_label(name)]
+        labels = [name for name in self._sources if is_label(name)]
         for row in items.values():
             for name in labels:
                 del row.cells[name]
@@ -648,7 +643,7 @@ def _swap(cells: Cells) -> None:
     if len(writers) == len(CANDIDATES):
         cells.update(zip(CANDIDATES, reversed(writers), strict=True))
     for name, label in cells.items():
-        if _is_label(name) and label in HUMAN_LABELS:
+        if is_label(name) and label in HUMAN_LABELS:
             cells[name] = written_label(label).swapped.value
 
 
@@ -701,11 +696,11 @@ def _number(text: str) -> float | None:
 
 
 def _is_of_sides(column: str) -> bool:
-    return column in CANDIDATES or label_column(column).endswith(_OF_SIDES)
+    return column in (*OUTPUTS, *CANDIDATES) or label_column(column).endswith(_OF_SIDES)
 
 
 @lru_cache  # asked of the few columns of each of many rows
-def _is_label(column: str) -> bool:
+def is_label(column: str) -> bool:
     return label_column(column).endswith("_preference")
 
 

@@ -1,10 +1,10 @@
-"""The outputs of one candidate: a single response to each instruction, read from one file.
-
-Files that look like a dataset and are none: the outputs of one candidate, a single response in each row.
+"""What candidates get and give: prompts (an instruction each, with a system message and a context where the
+file has them, and a reference answer, which no candidate sees), and the outputs of one candidate, a single
+response to each instruction. Such files may look like a dataset, and are none.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from engine.core.column_map import (
     ColumnMap,
     Confidence,
 )
-from engine.core.errors import Hint, HintPart, InputError, Setting, Step
+from engine.core.errors import Hint, InputError, Setting, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import BACKGROUND
@@ -33,7 +33,6 @@ from engine.data.column_guess import Guess, guess_columns
 from engine.data.column_source import CellSource, DialoguePart, RowReader, SourceProblem, parse_source
 from engine.data.column_words import tokens_of
 from engine.data.file_format import plain_stem
-from engine.data.prompts import own_names
 from engine.data.recognition import known_as
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
@@ -118,8 +117,13 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
         for name, source in sources
         if source and read.isdisjoint(parse_source(source, sample.columns).columns)
     }
-    system = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
+    system = _system_in(sample)
     return found if system is None else {**found, CANDIDATE: system}
+
+
+def _system_in(sample: Sample) -> str | None:
+    """The column that names the candidate."""
+    return next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
 
 
 def _turns(sample: Sample, place: str, part: DialoguePart) -> str:
@@ -129,17 +133,18 @@ def _turns(sample: Sample, place: str, part: DialoguePart) -> str:
 
 
 def _whose(sample: Sample) -> str:
-    named = next((name for name in _SYSTEMS if name in sample.columns and sample.is_filled(name)), None)
+    named = _system_in(sample)
     systems = list(sample.values(named) or ()) if named is not None else []
     if len(systems) > 1:
         return f"{len(systems)} candidates ({listed(systems)}) in long format"
     return f"one candidate ({listed(systems)})" if systems else "one candidate"
 
 
-_ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
 OF_PROMPT = (SYSTEM, *BACKGROUND)
 """What a prompt may have beside its instruction."""
+OF_PROMPTS = (ID, SYSTEM, INSTRUCTION, *BACKGROUND)
+"""What is read of a file with prompts."""
 _BETWEEN = {ID: "-", CANDIDATE: " ", MADE_WITH: ""}  # else an empty line
 _EXAMPLE = "id=uid,instruction=prompt,output=response"
 
@@ -171,7 +176,9 @@ class Outputs:
 
 @sandboxed
 def read_outputs(
-    path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    cancel: CancelToken | None = None,  # noqa: ARG001 - of the gate
 ) -> Outputs:
     """The outputs in a TSV, CSV, JSON, JSON Lines or Parquet file, plain or gzip-compressed.
 
@@ -180,14 +187,14 @@ def read_outputs(
     Raises SetupError where the file cannot be read, InputError where it holds no outputs, or those of several
     candidates; Cancelled.
     """
-    table, sources = _opened(path, columns or {}, cancel)
+    table, sources = _opened(path, columns or {})
     if OUTPUT not in sources:
         raise _no_column(path, OUTPUT, "responses", table)
     responses: list[Response] = []
     names: dict[str, None] = {}
     made_with: set[str] = set()
     nulls = 0
-    for cells in _rows(table, sources, cancel):
+    for cells in _rows(table, sources):
         names[cells.get(CANDIDATE, "").strip()] = None
         made_with.add(cells.get(MADE_WITH, ""))
         if OUTPUT not in cells:
@@ -232,36 +239,36 @@ def read_outputs(
 
 @sandboxed
 def read_instructions(
-    path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    cancel: CancelToken | None = None,  # noqa: ARG001 - of the gate
 ) -> Mapping[str, str]:
     """The instructions by id in a file of its own, for outputs that repeat the ids alone.
 
     Formats, `columns` and errors as those of `read_outputs`.
     """
-    table, sources = _opened(path, columns or {}, cancel)
+    table, sources = _opened(path, columns or {})
     for name, what in ((ID, "ids"), (INSTRUCTION, "instructions")):
         if name not in sources:
             raise _no_column(path, name, what, table)
     wanted = {name: source for name, source in sources.items() if name in (ID, INSTRUCTION)}
     found: dict[str, str] = {}
-    for cells in _rows(table, wanted, cancel):
+    for cells in _rows(table, wanted):
         if cells[ID].strip():
             found.setdefault(cells[ID], cells[INSTRUCTION])
     table.raise_problems()
     return found
 
 
-def _opened(
-    path: Path, columns: Mapping[str, str], cancel: CancelToken | None
-) -> tuple[SourceTable, dict[str, tuple[str, CellSource]]]:
+def _opened(path: Path, columns: Mapping[str, str]) -> tuple[SourceTable, dict[str, tuple[str, CellSource]]]:
     """The table in a file, and what is read of it: each source as it is written, and parsed."""
-    table = open_table(path, cancel)
-    sample = filled_sample(table, cancel)
+    table = open_table(path)
+    sample = filled_sample(table)
     guess = guess_columns(sample, ELOQUENT)
     texts = {**guess_outputs(sample, guess), **columns}
     if MADE_WITH in sample.columns:  # which `generate` wrote, with columns of these names
         system = {SYSTEM: SYSTEM} if SYSTEM in sample.columns else {}
-        texts |= {**own_names(sample.columns, texts), MADE_WITH: MADE_WITH, **system, **columns}
+        texts |= {**_own_names(sample.columns, texts), MADE_WITH: MADE_WITH, **system, **columns}
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
         raise InputError(
             path,
@@ -284,17 +291,13 @@ def _opened(
     return table.again(), sources
 
 
-def _rows(
-    table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
-) -> Iterator[dict[str, str]]:
+def _rows(table: SourceTable, sources: Mapping[str, tuple[str, CellSource]]) -> Iterator[dict[str, str]]:
     """What is read of each row, by column of outputs, a null OUTPUT omitted; a row that lacks something else
     than OF_PROMPT is reported.
     """
     needed = {name for _, source in sources.values() for name in source.columns}
     table.must_be_text = needed
-    for count, row in enumerate(table.rows(needed)):
-        if cancel is not None and count % _ROWS_AT_ONCE == 0:
-            cancel.raise_if_requested()
+    for row in table.rows(needed):
         reader = RowReader(row.cells, row.nulls)
         cells = {}
         is_null = False
@@ -321,5 +324,83 @@ def _rows(
 
 def _no_column(path: Path, name: str, what: str, table: SourceTable) -> InputError:
     found = listed(table.first_columns(), _MOST_COLUMNS_SHOWN, quoted)
-    hint: list[HintPart] = ["Name it: ", Setting.COLUMNS.at(f"{name}={GAP}")]
-    return InputError(path, [f"no column looks like the {what}. Columns found: {found}."], Hint(*hint))
+    hint = Hint("Name it: ", Setting.COLUMNS.at(f"{name}={GAP}"))
+    return InputError(path, [f"no column looks like the {what}. Columns found: {found}."], hint)
+
+
+class CandidatePrompt(NamedTuple):
+    """`id`: unlike any other of its file. `system`, `context`, `reference`: empty where there is none."""
+
+    id: str
+    instruction: str
+    system: str = ""
+    context: str = ""
+    reference: str = ""
+
+    @property
+    def message(self) -> str:
+        """What the user says: the context, then the instruction."""
+        return f"{self.context}\n\n{self.instruction}" if self.context.strip() else self.instruction
+
+
+@sandboxed
+def read_prompts(
+    path: Path,
+    columns: Mapping[str, str] | None = None,
+    cancel: CancelToken | None = None,  # noqa: ARG001 - of the gate
+) -> tuple[CandidatePrompt, ...]:
+    """The prompts in a file, by format as `read_outputs`; of one with responses, such as a dataset of pairs,
+    its instructions. `columns`: sources by column of OF_PROMPTS; what it does not name is found by its name,
+    and an empty source is nothing. One without an id is called by the number of its row. SetupError where the
+    file cannot be read; InputError where no column holds the instructions, where one is empty, and where an
+    id occurs twice with another prompt; Cancelled.
+    """
+    first = open_table(path)
+    sample = filled_sample(first)
+    guessed = guess_columns(sample, ELOQUENT).map.source_of
+    wanted = {name: guessed.get(name, "") for name in OF_PROMPTS}
+    systems = (name for name in naming.SYSTEMS if name in sample.columns and sample.is_filled(name))
+    wanted[SYSTEM] = next(systems, "")
+    wanted |= {**_own_names(sample.columns, wanted), **(columns or {})}
+    if not wanted[INSTRUCTION]:
+        raise _no_column(path, INSTRUCTION, "instructions", first)
+    try:
+        sources = {name: parse_source(text, sample.columns) for name, text in wanted.items() if text}
+    except SourceProblem as problem:
+        example = Setting.COLUMNS.at(f"{INSTRUCTION}={GAP}")
+        raise InputError(path, [str(problem)], Hint("Name existing columns: ", example)) from problem
+    table = first.again()
+    table.must_be_text = {name for source in sources.values() for name in source.columns}
+    found: dict[str, CandidatePrompt] = {}
+    for row in table.rows(table.must_be_text):
+        reader = RowReader(row.cells, row.nulls)
+        try:
+            cells = {
+                name: reader.all_text(source)
+                if name in BACKGROUND
+                else reader.text(source, _BETWEEN.get(name, "\n\n"))
+                for name, source in sources.items()
+            }
+        except SourceProblem as problem:
+            table.report(row.number, str(problem))
+            continue
+        prompt = CandidatePrompt(**{**cells, ID: cells.get(ID, "").strip() or str(row.number)})
+        if not prompt.instruction.strip():
+            table.report(row.number, "the instruction is empty.")
+        elif found.setdefault(prompt.id, prompt) != prompt:
+            table.report(row.number, f"the id {quoted(prompt.id)} stands at another prompt, too.")
+    table.raise_problems()
+    if not found:
+        raise table.no_rows()
+    return tuple(found.values())
+
+
+def _own_names(columns: Collection[str], guessed: Mapping[str, str]) -> dict[str, str]:
+    """What is read where a file has the column `context` itself, which a guess may take for a part of the
+    instruction.
+    """
+    instruction = [part for part in guessed.get(INSTRUCTION, "").split("+") if part not in BACKGROUND]
+    if not any(instruction):
+        return {}
+    names = {name: name for name in BACKGROUND if name in columns and not guessed.get(name)}
+    return {INSTRUCTION: "+".join(instruction), **names}

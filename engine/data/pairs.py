@@ -5,13 +5,13 @@ Which candidate is A is drawn by a hash of the instruction and the two names, so
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import lcm
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from engine.core.column_map import CANDIDATE, CANDIDATES, GAP, GENERATED_WITH, ID, INSTRUCTION, OUTPUTS
 from engine.core.errors import Hint, InputError, Setting, SetupError
@@ -145,7 +145,7 @@ def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None 
                 _to_tell_apart(file.path, other),
             )
         taken[called] = file.path
-    methods = [_by_id(files, questions or {}), _by_text(files)]
+    methods = (_matched(files, "id", questions or {}), _matched(files, "instruction", {}))
     known = [method for method in methods if method is not None]
     if not known:
         raise _no_instructions(files)
@@ -196,46 +196,23 @@ def make_pairs(matched: MatchedOutputs, plan: PairsPlan) -> Pairs:
 # Matching
 
 
-def _by_id(files: Sequence[Outputs], questions: Mapping[str, str]) -> MatchedOutputs | None:
-    """None where a file lacks ids, or no file says the instructions."""
-    if any(one.id is None for file in files for one in file.responses):
-        return None
-    first = [_first((str(one.id), one) for one in file.responses) for file in files]
-    texts: dict[str, set[str]] = {key: {text} for key, text in questions.items()}
-    for of_file in first:
-        for key, one in of_file.items():
-            if one.instruction is not None:
-                texts.setdefault(key, set()).add(one.instruction)
-    if not texts:
-        return None
-    shared = [key for key in first[0] if len(texts.get(key, ())) == 1 and all(key in one for one in first)]
-    return _matched(files, first, shared, {key: next(iter(texts[key])) for key in shared}, by_id=True)
-
-
-def _by_text(files: Sequence[Outputs]) -> MatchedOutputs | None:
-    """None where a file has no instructions."""
-    if any(one.instruction is None for file in files for one in file.responses):
-        return None
-    first = [_first((str(one.instruction), one) for one in file.responses) for file in files]
-    shared = [key for key in first[0] if all(key in one for one in first)]
-    return _matched(files, first, shared, {key: key for key in shared}, by_id=False)
-
-
-def _first(responses: Iterable[tuple[str, Response]]) -> dict[str, Response]:
-    """The first response to each key, in the order of the file."""
-    found: dict[str, Response] = {}
-    for key, one in responses:
-        found.setdefault(key, one)
-    return found
-
-
 def _matched(
-    files: Sequence[Outputs],
-    first: Sequence[Mapping[str, Response]],
-    shared: Sequence[str],
-    texts: Mapping[str, str],
-    by_id: bool,
-) -> MatchedOutputs:
+    files: Sequence[Outputs], by: Literal["id", "instruction"], questions: Mapping[str, str]
+) -> MatchedOutputs | None:
+    """By what responses have as `by`. None where one lacks it, or nothing says the instructions."""
+    first: list[dict[str, Response]] = []  # of each file the first response to each key
+    said: dict[str, set[str]] = {key: {text} for key, text in questions.items()}
+    for file in files:
+        first.append({})
+        for one in file.responses:
+            if (key := getattr(one, by)) is None:
+                return None
+            if first[-1].setdefault(key, one) is one and one.instruction is not None:
+                said.setdefault(key, set()).add(one.instruction)
+    if not said:
+        return None
+    shared = [key for key in first[0] if len(said.get(key, ())) == 1 and all(key in one for one in first)]
+    texts = {key: next(iter(said[key])) for key in shared}
     everywhere = set().union(*first)
     kept = tuple(
         UsedOutputs(
@@ -256,8 +233,8 @@ def _matched(
         if any(known):
             background[name] = tuple(next(iter(each)) if len(each) == 1 else "" for each in known)
             differing[name] = sum(len(each) > 1 for each in known)
-    instructions = tuple(texts[key] for key in shared)
-    return MatchedOutputs(by_id, tuple(shared), instructions, responses, kept, background, differing)
+    instructions = tuple(texts.values())
+    return MatchedOutputs(by == "id", tuple(shared), instructions, responses, kept, background, differing)
 
 
 def _to_tell_apart(path: Path, other: Path) -> Hint:

@@ -21,7 +21,6 @@ from engine.core.column_map import (
     ColumnMap,
     Confidence,
     annotators_among,
-    label_column,
 )
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
@@ -31,7 +30,7 @@ from engine.data.catalogue import Known
 from engine.data.column_content import Sample, filled_sample, said_meanings
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.label_guess import may_be_label
-from engine.data.mapped_table import MappedTable
+from engine.data.mapped_table import MappedTable, is_label
 from engine.data.recognition import holds_verdicts, known_as, remembered
 from engine.data.signs import STRONG, ReadingSign, SignKind, Signs
 from engine.data.tables import open_table
@@ -39,7 +38,6 @@ from engine.system.sandbox import sandboxed
 
 _FIRST = 50  # items that a report holds
 _MOST_SKIPPED = 1_000
-_ROWS_AT_ONCE = 2048
 
 
 class ReadFrom(msgspec.Struct, frozen=True):
@@ -100,18 +98,22 @@ class FileReport(msgspec.Struct, frozen=True):
 
 @sandboxed
 def report_on(
-    path: Path, rubric: Rubric = ELOQUENT, columns: ColumnMap | None = None, cancel: CancelToken | None = None
+    path: Path,
+    rubric: Rubric = ELOQUENT,
+    columns: ColumnMap | None = None,
+    cancel: CancelToken | None = None,  # noqa: ARG001 - of the gate
 ) -> FileReport:
     """How a file is read: by `columns`, else as remembered, as known, or as guessed.
 
     The errors are those of open_table; ColumnsError for columns that the file does not have.
     """
-    table = open_table(path, cancel, columns.source_of.get(RECORDS, "") if columns else "")
-    sample = filled_sample(table, cancel)
+    table = open_table(path, columns.source_of.get(RECORDS, "") if columns else "")
+    sample = filled_sample(table)
     known: Known | None = None
     guess: Guess | None = None
     texts, found = {INSTRUCTION, *OUTPUTS}, {*sample.columns}
-    if ID in found and _answers(sample) and not texts & found:
+    answers = (name == ID or name.endswith(("_preference", "_explanation")) for name in sample.columns)
+    if ID in found and all(answers) and not texts & found:  # nothing else stands beside the id
         named = {name: ReadFrom(name, True) for name in sample.columns}
         return FileReport(None, "submission", named, items=len(sample.short))
     columns = columns or remembered(sample.file_columns)
@@ -138,8 +140,6 @@ def report_on(
     first: list[FirstItem] = []
     count = 0
     for count, row in enumerate(mapped.rows(()), start=1):
-        if cancel is not None and count % _ROWS_AT_ONCE == 1:
-            cancel.raise_if_requested()
         signs.add(row.cells)
         if count <= _FIRST:
             first.append(_first_item(row.cells, rubric))
@@ -153,11 +153,6 @@ def report_on(
         skipped=[Skipped(number, why) for number, why in mapped.bad_rows[:_MOST_SKIPPED]],
         first=first,
     )
-
-
-def _answers(sample: Sample) -> bool:
-    """Whether all columns beside the id are labels and explanations: a submission."""
-    return all(name == ID or name.endswith(("_preference", "_explanation")) for name in sample.columns)
 
 
 def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFrom], list[ReadingQuestion]]:
@@ -179,7 +174,7 @@ def _reading(columns: ColumnMap, guess: Guess | None) -> tuple[dict[str, ReadFro
 
 def _label_sources(columns: ColumnMap) -> str:
     """The sources of all labels, with a bar between them."""
-    return "|".join(source for name, source in columns.sources if _is_label(name))
+    return "|".join(source for name, source in columns.sources if is_label(name))
 
 
 def _first_item(cells: Mapping[str, str], rubric: Rubric) -> FirstItem:
@@ -215,8 +210,8 @@ def _of_rows(mapped: MappedTable, items: int) -> Iterator[ReadingSign]:
 def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
     """Columns that could be labels and are not read, and labels that no person gave."""
     read = " ".join(columns.source_of.values())
-    labels = [name for name, source in columns.sources if source and _is_label(name)]
-    labels += filter(_is_label, sample.columns)
+    labels = [name for name, source in columns.sources if source and is_label(name)]
+    labels += filter(is_label, sample.columns)
     signs = []
     if not labels and not {*RANKED, OUTPUT} & columns.source_of.keys():
         places = (*sample.scalars, *sample.lists)
@@ -238,10 +233,6 @@ def signs_of_columns(sample: Sample, columns: ColumnMap) -> list[ReadingSign]:
         text = f"{listed(suggested, shown=quoted)} holds a model's suggestion, not a person's label"
         signs.append(ReadingSign(SignKind.SUGGESTION, text, len(suggested), strong=True))
     return signs
-
-
-def _is_label(column: str) -> bool:
-    return label_column(column).endswith("_preference")
 
 
 def _names_ties(sample: Sample, name: str) -> bool:

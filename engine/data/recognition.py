@@ -35,21 +35,12 @@ def _fits(sample: Sample, known: Known) -> bool:
     columns = {re.split(r"[.\[=]", need)[0] for need in known.needs}
     if known.alone and not {*sample.file_columns} <= columns:
         return False
-    return (
-        all(_has(sample, need) for need in known.needs)
-        and not any(_has(sample, other) for other in known.without)
-        and _can_be_read(sample, known)
-    )
-
-
-def _can_be_read(sample: Sample, known: Known) -> bool:
-    """Whether the file has all columns that the entry reads."""
     sources = [source for name, source in known.columns.items() if source and name != RECORDS]
-    try:
+    with suppress(SourceProblem):  # a column that the entry reads is not there
         list(_columns_read(sources, sample.columns))
-    except SourceProblem:
-        return False
-    return True
+        others = any(_has(sample, other) for other in known.without)
+        return not others and all(_has(sample, need) for need in known.needs)
+    return False
 
 
 def unread(names: Iterable[str], columns: ColumnMap | None) -> list[str]:

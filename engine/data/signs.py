@@ -13,7 +13,7 @@ from enum import StrEnum
 import msgspec
 
 from engine.core.column_map import INSTRUCTION, OUTPUTS
-from engine.core.formatting import clipped, counted, percent, quoted
+from engine.core.formatting import counted, percent, quoted
 
 STRONG = 0.1
 """The share of the items from which on a sign is a strong one: a run on such a reading asks first."""
@@ -200,4 +200,4 @@ _OF_RESPONSES: _Checks = (
 
 
 def _short(text: str) -> str:
-    return quoted(clipped(" ".join(text.split())))
+    return quoted(" ".join(text.split()))

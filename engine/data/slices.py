@@ -15,6 +15,7 @@ import numpy.typing as npt
 from engine.annotations.effective import skipped_in_words
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped, did_you_mean, listed, quoted, words
+from engine.core.items import grouped
 from engine.data.column_content import finite_number
 from engine.data.dataset import TEXT_COLUMNS, Dataset
 
@@ -244,7 +245,7 @@ def _made(dataset: Dataset, by: str, title: str, parts: Iterable[_Part]) -> Slic
 
 def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
     texts: list[str] = dataset.texts(column).to_pylist()
-    rows_of = _grouped(text if text.strip() else "" for text in texts)
+    rows_of = grouped(range(len(texts)), key=lambda row: texts[row] if texts[row].strip() else "")
     empty = rows_of.pop("", [])
     numbers = {text: value for text in rows_of if (value := finite_number(text)) is not None}
     many = len(rows_of) > MOST_VALUES
@@ -287,14 +288,6 @@ def _by_sample(dataset: Dataset, noted: Noted) -> Slicing:
         Slice("others", "not in it", others),
     )
     return Slicing(RANDOM_SAMPLE, _OWN[RANDOM_SAMPLE], tuple(part for part in parts if part.ids))
-
-
-def _grouped(values: Iterable[str]) -> dict[str, list[int]]:
-    """The rows of each value, in the order in which they are met."""
-    rows_of: dict[str, list[int]] = {}
-    for row, value in enumerate(values):
-        rows_of.setdefault(value, []).append(row)
-    return rows_of
 
 
 def _the_first(order: Sequence[str], rows_of: Mapping[str, Sequence[int]], what: str) -> Iterator[_Part]:
@@ -342,8 +335,8 @@ def _by_longer(dataset: Dataset) -> Iterator[_Part]:
 
 
 def _by_script(dataset: Dataset) -> Iterator[_Part]:
-    columns = (dataset.texts(name).to_pylist() for name in TEXT_COLUMNS)
-    rows_of = _grouped(map(script_of, zip(*columns, strict=True)))
+    texts = list(zip(*(dataset.texts(name).to_pylist() for name in TEXT_COLUMNS), strict=True))
+    rows_of = grouped(range(len(texts)), key=lambda row: script_of(texts[row]))
     for script in sorted(rows_of, key=lambda found: (-len(rows_of[found]), found)):
         yield script, script, _rows(rows_of[script])
 
@@ -355,7 +348,8 @@ def _by_overall(dataset: Dataset) -> Iterator[_Part]:
 
 
 def _by_label(dataset: Dataset, criterion: str) -> Iterator[_Part]:
-    rows_of = _grouped(dataset.texts(f"{criterion}_preference").to_pylist())
+    labels: list[str] = dataset.texts(f"{criterion}_preference").to_pylist()
+    rows_of = grouped(range(len(labels)), key=labels.__getitem__)
     for label in sorted(filter(None, rows_of)):
         yield label, words(label), _rows(rows_of[label])
     yield "none", UNLABELLED, _rows(rows_of.get("", ()))

@@ -96,7 +96,7 @@ def read_submission(path: Path, ties: bool = False) -> Submission:
     made = []
     for cells in rows:
         item_id, said = cells[at], cells[:at] + cells[at + 1 :]
-        predictions = known.get(said) or _predictions(dict(zip(columns, cells, strict=True)), criteria)
+        predictions = known.get(said) or predictions_in(dict(zip(columns, cells, strict=True)), criteria)
         if not with_explanations:
             known[said] = predictions
         made.append(SubmissionRow(item_id, predictions))
@@ -217,11 +217,16 @@ def _named_in(columns: Iterable[str]) -> tuple[tuple[str, ...], bool]:
     return criteria, any(name.endswith(_EXPLANATION) for name in columns)
 
 
-def _predictions(cells: Mapping[str, str], criteria: Iterable[str]) -> Mapping[str, items.Prediction]:
-    said = ((name, cells[name + _PREFERENCE], cells.get(name + _EXPLANATION)) for name in criteria)
+def predictions_in(
+    cells: Mapping[str, str], criteria: Iterable[str], sure: float | None = None
+) -> Mapping[str, items.Prediction]:
+    """What the cells of a row say, by criterion; `sure`: how sure whoever gave its labels is of them."""
+    said = ((name, cells.get(name + _PREFERENCE), cells.get(name + _EXPLANATION)) for name in criteria)
     return {
-        name: items.Prediction(items.written_label(label) if label else None, explanation or None)
-        for name, label, explanation in said
+        name: items.Prediction(
+            items.written_label(label) if label else None, told or None, sure if label else None
+        )
+        for name, label, told in said
     }
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from engine.core.errors import InputError
-from engine.core.events import CancelToken
 from engine.core.formatting import listed, named, quoted
 from engine.data import file_format, json_records
 from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
@@ -130,16 +129,14 @@ class SourceTable(ABC):
         return InputError(self.path, ["has no rows."], hint)
 
 
-def open_table(
-    path: Path, cancel: CancelToken | None = None, records: str = "", *, exact: bool = False
-) -> SourceTable:
+def open_table(path: Path, records: str = "", *, exact: bool = False) -> SourceTable:
     """The table in a file whose name says its format. `records`: the key of a JSON object where they lie.
     `exact`: only as this program writes it, not as spreadsheets do.
 
     Raises SetupError where the file cannot be read, InputError where it is not what its name says or too
-    large; Cancelled while it is unpacked.
+    large.
     """
-    read = file_format.read_table_file(path, cancel, exact=exact)
+    read = file_format.read_table_file(path, exact=exact)
     start = file_format.text_start(read.data)
     # Parsed once, however often the table is wanted.
     found: Sequence[json_records.JsonRecord] = ()
@@ -150,10 +147,10 @@ def open_table(
         table: SourceTable
         match read.data_format:
             case file_format.FileFormat.JSON:
-                table = _JsonTable(path, read.data_format, found)
+                table = _JsonTable(path, read.data_format, found, "record")
             case file_format.FileFormat.JSON_LINES:
                 lines = json_records.read_json_lines(read.blocks(), start)
-                table = _JsonLinesTable(path, read.data_format, lines)
+                table = _JsonTable(path, read.data_format, lines, "line")
             case file_format.FileFormat.PARQUET:
                 table = _ParquetTable(path, read.data_format, read.data)
             case _:
@@ -265,7 +262,6 @@ class _DelimitedTable(SourceTable):
 
 
 class _JsonTable(SourceTable):
-    row_word = "record"
     has_header = False
 
     def __init__(
@@ -274,8 +270,10 @@ class _JsonTable(SourceTable):
         data_format: file_format.FileFormat,
         records: Sequence[json_records.JsonRecord]
         | Iterator[json_records.JsonRecord | json_records.JsonProblem],
+        row_word: str,
     ) -> None:
         super().__init__(path, data_format)
+        self.row_word = row_word
         self._records: Iterable[json_records.JsonRecord | json_records.JsonProblem] = records
 
     def first_columns(self) -> list[str]:
@@ -341,10 +339,6 @@ class _JsonTable(SourceTable):
             found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
             self.report(number, found, name)
         return self._checked(number, name, text)
-
-
-class _JsonLinesTable(_JsonTable):
-    row_word = "line"
 
 
 class _ParquetTable(SourceTable):

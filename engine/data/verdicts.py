@@ -6,7 +6,7 @@ know: what they are compared with.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from engine.core.column_map import (
 )
 from engine.core.errors import FileKind, Hint, InputError, JudgeColumnError, Setting
 from engine.core.formatting import did_you_mean, listed, quoted, words
-from engine.core.items import HUMAN_LABELS, Prediction, content_hash, written_label
+from engine.core.items import HUMAN_LABELS, Prediction, content_hash
 from engine.core.rubric import ELOQUENT, default_criterion, rubric_of_names
 from engine.data.catalogue import Known
 from engine.data.column_content import (
@@ -44,7 +44,7 @@ from engine.data.mapped_table import MappedTable
 from engine.data.outputs import single_outputs
 from engine.data.pairs import pair_id
 from engine.data.recognition import known_as
-from engine.data.submission import Submission, SubmissionRow, read_submission
+from engine.data.submission import Submission, SubmissionRow, predictions_in, read_submission
 from engine.data.tables import SourceTable, open_table
 from engine.system.sandbox import sandboxed
 
@@ -182,7 +182,10 @@ def _by_texts(submission: Verdicts, dataset: Dataset) -> _Find:
 
 def _by_candidates(dataset: Dataset) -> _Find:
     """The same for a file without texts."""
-    ids, candidates = {*dataset.ids}, _candidates(dataset)
+    ids, candidates = {*dataset.ids}, dict[str, tuple[str, str]]()
+    if dataset.names_candidates:
+        one, other = (dataset.texts(side).to_pylist() for side in CANDIDATES)
+        candidates = dict(zip(dataset.ids, zip(one, other, strict=True), strict=True))
 
     def find(own: str, of: VerdictOf) -> tuple[str, bool]:
         if of.candidates is None:
@@ -195,13 +198,6 @@ def _by_candidates(dataset: Dataset) -> _Find:
         return item_id, written is not None and written != of.candidates
 
     return find
-
-
-def _candidates(dataset: Dataset) -> Mapping[str, tuple[str, str]]:
-    if not dataset.names_candidates:
-        return {}
-    one, other = (dataset.texts(side).to_pylist() for side in CANDIDATES)
-    return dict(zip(dataset.ids, zip(one, other, strict=True), strict=True))
 
 
 def _turned(predictions: Mapping[str, Prediction]) -> dict[str, Prediction]:
@@ -241,19 +237,18 @@ def _read(path: Path, column: JudgeColumn) -> Verdicts | None:
     table.raise_problems()
     if not rows:
         raise table.no_rows()
-    read_as = [f"{path.name} is read as {known.name}." if known else "", *_how(columns, criteria)]
+    read_as = [f"{path.name} is read as {known.name}."] if known else []
+    read_as += [
+        f"Its verdicts on {words(name)} are read from {quoted(columns.source_of[name + _LABEL])}."
+        for name in criteria
+        if name + _LABEL in columns.source_of
+    ]
     explained = any(each.explanation for row in rows for each in row.predictions.values())
     numbered = ID not in columns.source_of and ID not in inner.first_columns()
     if numbered and not texts:
         read_as.append("It has no ids: its rows are numbered, and must be in the order of the dataset.")
-    said = tuple(filter(None, read_as))
     called = column.names(path)
-    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, said, called, numbered)
-
-
-def _how(columns: ColumnMap, criteria: Sequence[str]) -> Iterator[str]:
-    for name in filter(lambda name: name + _LABEL in columns.source_of, criteria):
-        yield f"Its verdicts on {words(name)} are read from {quoted(columns.source_of[name + _LABEL])}."
+    return Verdicts(tuple(rows), tuple(criteria), explained, path, subjects, tuple(read_as), called, numbered)
 
 
 def _rows(
@@ -274,15 +269,8 @@ def _rows(
         sides = (content_hash(instruction, one, other), content_hash(instruction, other, one))
         subjects[row.cells[ID]] = VerdictOf(*(sides if texts else ("", "")), pair)
         sure = _confidence(row.cells, columns, shares)
-        said = {name: _prediction(row.cells, name, sure) for name in criteria}
-        rows.append(SubmissionRow(row.cells[ID], said))
+        rows.append(SubmissionRow(row.cells[ID], predictions_in(row.cells, criteria, sure)))
     return rows, subjects
-
-
-def _prediction(cells: Mapping[str, str], name: str, sure: float | None) -> Prediction:
-    label = cells.get(name + _LABEL)
-    told = cells.get(name + _EXPLANATION) or None
-    return Prediction(written_label(label), told, sure) if label else Prediction(None, told)
 
 
 def _holds_shares(rows: Sequence[Mapping[str, str]], name: str) -> bool:
@@ -320,14 +308,20 @@ def _of_file(sample: Sample, known: Known | None) -> ColumnMap:
         raise single
     if not {*OUTPUTS} & {*guess.open} and INSTRUCTION not in guess.open:
         raise _ask(sample, "holds pairs of responses. Which column holds a judge's verdicts is not known")
-    labels = [name for name in _possible(sample) if _says_labels(sample, name)]
+    sure = {name for name in sample.columns if plain_name(name) in _CONFIDENCES}
+    meant = {name: meanings_of(sample.values(name) or {}) for name in _possible(sample)}
+    labels = [
+        name
+        for name, meanings in meant.items()
+        if (meanings is not None and name not in sure) or may_be_label(sample, name)
+    ]
     if len(labels) != 1:
         raise _ask(sample, "holds no texts, and which column holds verdicts is not known")
     own_id = guess.map.source_of.get(ID, "")
     explains = next((name for name in sample.columns if plain_name(name) in EXPLANATIONS), "")
     sources = {ID: own_id, _OVERALL + _LABEL: labels[0], _OVERALL + _EXPLANATION: explains}
     sources = {name: source for name, source in sources.items() if source} | _candidate_columns(sample)
-    return ColumnMap.of(sources, meanings_of(sample.values(labels[0]) or {}) or {})
+    return ColumnMap.of(sources, meant[labels[0]] or {})
 
 
 def _candidate_columns(sample: Sample) -> dict[str, str]:
@@ -338,12 +332,6 @@ def _candidate_columns(sample: Sample) -> dict[str, str]:
         if words and words <= NAMES_CANDIDATES and not words <= {"name", "id"} and is_filled:
             return dict(zip(CANDIDATES, pair.columns, strict=True))
     return {}
-
-
-def _says_labels(sample: Sample, name: str) -> bool:
-    """Whether a column holds verdicts as far as its name and its values say."""
-    says = meanings_of(sample.values(name) or {}) is not None and plain_name(name) not in _CONFIDENCES
-    return says or may_be_label(sample, name)
 
 
 def _with_column(sample: Sample, known: Known | None, column: JudgeColumn) -> ColumnMap:

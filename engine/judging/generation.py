@@ -17,7 +17,7 @@ from engine.core.errors import Hint, SetupError
 from engine.core.events import Cancelled, CancelToken, MeasureProgress, TokensEvaluated
 from engine.core.formatting import counted, listed
 from engine.core.items import digest
-from engine.data.prompts import CandidatePrompt
+from engine.data.outputs import CandidatePrompt
 from engine.judging.item_reader import seed_of
 from engine.llama.context import SessionShape
 from engine.llama.library import library_version

@@ -64,11 +64,24 @@ class CheckedModel:
 
 def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
     """With its SHA-256, tried in a child process unless found good before. ModelFileError, Cancelled."""
-    return _checked(described.files, described.name, TRIAL_COMMAND, cancel)
-
-
-def checked_encoder(described: EncoderFile, cancel: CancelToken) -> CheckedModel:
-    return _checked(described.files, described.name, ENCODER_TRIAL_COMMAND, cancel)
+    # Before the hash: a file that is written meanwhile is seen to have changed.
+    files = path, *more_files = described.files
+    before, seen = file_state(files), SeenFiles.now(files)
+    with model_memory() as memory:
+        file_hash = memory.hash_of(seen) or _hash(files, cancel)
+        model = CheckedModel(path, described.name, file_hash, *before, tuple(more_files))
+        model.check_unchanged()
+        memory.remember_hash(seen, file_hash)
+        # One memory for both kinds: what a file is, its content says.
+        if not memory.found_good(file_hash):
+            # No limit in time: a large model on a slow disk may take minutes.
+            trial = ENCODER_TRIAL_COMMAND if isinstance(described, EncoderFile) else TRIAL_COMMAND
+            code, printed = run_child([*self_command(), *trial, str(path)], cancel)
+            cancel.raise_if_requested()
+            _raise_what_was_found(path, code, printed)
+            # Good ones alone: what was bad may have been the computer's doing, such as want of memory.
+            memory.remember_good(file_hash)
+    return model
 
 
 @contextmanager
@@ -87,25 +100,6 @@ def in_use(checked: CheckedModel) -> Iterator[None]:
                 Hint("All results so far are stored. ", *found.hint.parts),
             ) from ended
         raise
-
-
-def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: CancelToken) -> CheckedModel:
-    # Before the hash: a file that is written meanwhile is seen to have changed.
-    before, seen, (path, *more_files) = file_state(files), SeenFiles.now(files), files
-    with model_memory() as memory:
-        file_hash = memory.hash_of(seen) or _hash(files, cancel)
-        model = CheckedModel(path, name, file_hash, *before, tuple(more_files))
-        model.check_unchanged()
-        memory.remember_hash(seen, file_hash)
-        # One memory for both kinds: what a file is, its content says.
-        if not memory.found_good(file_hash):
-            # No limit in time: a large model on a slow disk may take minutes.
-            code, printed = run_child([*self_command(), *trial, str(path)], cancel)
-            cancel.raise_if_requested()
-            _raise_what_was_found(path, code, printed)
-            # Good ones alone: what was bad may have been the computer's doing, such as want of memory.
-            memory.remember_good(file_hash)
-    return model
 
 
 def _raise_what_was_found(path: Path, code: int, printed: bytes) -> None:

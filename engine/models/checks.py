@@ -196,38 +196,30 @@ def _spread(numbers: list[int], layers: int) -> list[int]:
     return numbers * layers if len(numbers) == 1 else numbers
 
 
-def _check_rotation(model: GgufHeader) -> None:
+def _check_rotation_and_queries(model: GgufHeader) -> None:
+    """Refuse what does not match the size of the heads, where all layers share it."""
     heads = model.per_layer(model.key("attention.head_count"))
-    key = model.key("rope.dimension_count")
+    one_size, key = model.architecture in _ONE_HEAD_SIZE, model.key("rope.dimension_count")
     rotated = model.integer(key)
-    if len(heads) != 1 or rotated is None or model.architecture in _WITHOUT_HEADS:
+    if len(heads) != 1 or model.architecture in _WITHOUT_HEADS:
         return
-    head_size = _head_size(model, heads[0])
-    sound = rotated % 2 == 0 and 0 <= rotated <= head_size
-    if model.architecture in _ONE_HEAD_SIZE:
-        sound = rotated == head_size
-    elif model.architecture.startswith(_ROTATING_FAMILIES):
-        sound = sound and rotated > 0
-    if not sound:
-        raise model.refused(f"key {key!r} is {rotated:,}, which does not match heads of size {head_size:,}")
-
-
-def _check_queries(model: GgufHeader) -> None:
-    heads = model.per_layer(model.key("attention.head_count"))
-    if model.architecture not in _ONE_HEAD_SIZE or len(heads) != 1:
-        return
-    head_size = _head_size(model, heads[0])
-    for tensor in model.tensors:
+    width = model.integer(model.key("embedding_length")) or 0
+    head_size = model.integer(model.key("attention.key_length")) or width // heads[0]
+    if rotated is not None:
+        sound = rotated % 2 == 0 and 0 <= rotated <= head_size
+        if one_size:
+            sound = rotated == head_size
+        elif model.architecture.startswith(_ROTATING_FAMILIES):
+            sound = sound and rotated > 0
+        if not sound:
+            found = f"key {key!r} is {rotated:,}, which does not match heads of size {head_size:,}"
+            raise model.refused(found)
+    for tensor in model.tensors if one_size else ():
         if tensor.name.endswith(".attn_q.weight") and tensor.shape[1:] != (heads[0] * head_size,):
             raise model.refused(
                 f"tensor {tensor.name!r} has shape {tensor.shape}, which does not match {heads[0]} heads of"
                 f" size {head_size:,}"
             )
-
-
-def _head_size(model: GgufHeader, heads: int) -> int:
-    width = model.integer(model.key("embedding_length")) or 0
-    return model.integer(model.key("attention.key_length")) or width // heads
 
 
 def _check_experts(model: GgufHeader) -> None:
@@ -384,8 +376,7 @@ _CHECKS: tuple[Callable[[GgufHeader], None], ...] = (
     partial(check_has_tensors, hint=CHOOSE_CHAT_MODEL),
     check_sizes,
     _check_heads,
-    _check_rotation,
-    _check_queries,
+    _check_rotation_and_queries,
     _check_experts,
     check_numbers_and_tables,
 )

@@ -10,8 +10,8 @@ from engine.core.formatting import counted, listed, visible, words
 from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
 from engine.results import other_tools
-from engine.results.accepted import without_label
 from engine.results.run_results import RunResults
+from engine.results.trust import without_label
 from engine.system.files import write_json
 
 

@@ -10,9 +10,8 @@ from engine.core.errors import SetupError
 from engine.core.events import CancelToken, MeasureProgress, Note, Preparing, Reports, TokensEvaluated
 from engine.core.formatting import amount, counted, duration
 from engine.core.tables import Facts
-from engine.data.outputs import read_outputs
+from engine.data.outputs import read_outputs, read_prompts
 from engine.data.pairs import Pairs, make_pairs, match_outputs
-from engine.data.prompts import read_prompts
 from engine.judging.generation import (
     GenerationPlan,
     GenerationSettings,

@@ -16,7 +16,7 @@ from engine.core.formatting import counted, visible
 from engine.core.rubric import default_criterion
 from engine.core.tables import Facts
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.id_list import ids_in, read_ids
+from engine.data.id_list import read_ids
 from engine.data.rubrics.files import find_rubric
 from engine.judging.forecast import Forecast, forecast
 from engine.judging.plan import RunPlan
@@ -220,7 +220,7 @@ def _chosen(
         return dataset, request.ids or ()
     known = dataset or load_dataset(setup.dataset_path, setup.rubric, cancel, columns=setup.columns)
     if isinstance(request.ids, bytes):
-        return known, ids_in(request.ids, Path("standard input"), known)
+        return known, read_ids(Path("standard input"), known, request.ids)
     return known, read_ids(request.ids, known)
 
 

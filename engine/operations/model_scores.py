@@ -47,7 +47,7 @@ class ModelMeasures:
         """BERTScore by an encoder, agreement by a judge model: those that are given."""
         if encoder is None and judge is None:
             return cls(store, MachineSettings(1 if threads is None else threads), None, None, cancel, apart)
-        from engine.models.checked_model import checked_encoder, checked_model  # noqa: PLC0415
+        from engine.models.checked_model import checked_model  # noqa: PLC0415
         from engine.models.opening import machine_settings  # noqa: PLC0415
 
         machine, checked, asked = machine_settings(threads), None, None
@@ -55,7 +55,7 @@ class ModelMeasures:
             described = read_encoder_file(encoder)
             if described.notice:
                 yield Note(f"{described.notice} See: models cut")
-            checked = checked_encoder(described, cancel)
+            checked = checked_model(described, cancel)
         if judge is not None:
             model = read_model_file(judge)
             if warning := check_memory(model, default_context(model.trained_context)):

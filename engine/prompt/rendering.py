@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.core.codec import plain
 from engine.prompt.conversation import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
-from engine.prompt.reply_starts import Opening, note_of_thought, reply_start, thought_around
+from engine.prompt.reply_starts import note_of_thought, reply_start, thought_around
 
 LONGEST_FRAME = 100_000
 """Characters that a template may write of its own; those of real models write hundreds."""
@@ -96,7 +96,7 @@ def _frame_of(render: _Render, source: str, mark_bytes: int, with_system: bool) 
     slots, (*pieces, prompt) = _cut(text, marks, asked)
     finished = _finished_start(render, messages, marks[slots[-1]], marks[REPLY])
     opens = text != _or_nothing(render, messages=messages, **_QUIET)
-    begins, note = reply_start(Opening(prompt, finished, switched, opens))
+    begins, note = reply_start(prompt, finished, switched, opens)
     if thinking and not note and not (switched or _has_switch(render, messages[-1:])):
         note = note_of_thought(begins, *thinking.pieces[-3:-1])
     return Frame(

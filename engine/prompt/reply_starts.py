@@ -3,7 +3,6 @@ not know: models, tokens. What renders a template needs no llama.cpp, whose impo
 """
 
 import re
-from dataclasses import dataclass
 from itertools import takewhile
 
 _NAME = r"(?:\w+:)?(?:think|thinking|thought|reasoning)"
@@ -23,23 +22,24 @@ _SYMBOL = re.compile(rf"{_MARKUP}|.", re.DOTALL)  # markup counts as one
 _LONGEST_QUOTE = 200
 
 
-@dataclass(frozen=True)
-class Opening:
-    """What a template writes after the last message."""
-
-    prompt: str  # for a reply to be written, without reasoning where there is a switch for it
-    finished: str | None  # before a finished reply; None where it does not write one
-    switched: bool  # there is such a switch
-    opens: bool  # it writes more than where no reply is asked for
-
-
-def reply_start(opening: Opening) -> tuple[str, str]:
-    """What stands before the first word of a reply, and a note where the model would not have begun so."""
-    prompt, finished = opening.prompt, opening.finished
+def reply_start(prompt: str, finished: str | None, switched: bool, opens: bool) -> tuple[str, str]:
+    """What stands before the first word of a reply, and a note where the model would not have begun so, by
+    what a template writes after the last message. `prompt`: for a reply to be written, without reasoning
+    where there is a switch for it (`switched`); `finished`: before a finished reply, None where it does not
+    write one. `opens`: it writes more than where no reply is asked for.
+    """
     if finished is None or finished == prompt:
         return _with_closed_thought(prompt, "")
     if finished.startswith(prompt):
-        return _with_closed_thought(finished, _note_of_more(opening, finished[len(prompt) :]))
+        more, note = finished[len(prompt) :], ""
+        if not switched and (thought := _OPEN_THOUGHT.search(prompt)):
+            note = _closed(thought[1])
+        elif not switched and opens and re.search(_MARKUP, more):
+            note = (
+                "The model's chat template lets the model begin with reasoning: the verdict is read"
+                f" after {_quoted(more)}, with which finished replies begin."
+            )
+        return _with_closed_thought(finished, note)
     if _OPEN_THOUGHT.search(prompt):
         return _with_closed_thought(prompt, "")
     # How many characters both begin with, markup counted whole.
@@ -49,7 +49,7 @@ def reply_start(opening: Opening) -> tuple[str, str]:
     ours, theirs = prompt[common:], finished[common:]
     if not ours.strip():
         return prompt, ""
-    if opening.switched:  # the model was taught to begin so where it does not think
+    if switched:  # the model was taught to begin so where it does not think
         return (prompt if ours.endswith(theirs) else prompt + theirs), ""
     return _with_closed_thought(
         finished,
@@ -89,17 +89,6 @@ def note_of_thought(begins: str, before: str, after: str) -> str:
         f"The model's chat template has reasoning, which ends with {_quoted(after)}, and no switch for it is"
         " known: the verdict is read where a reasoning model would begin to reason."
     )
-
-
-def _note_of_more(opening: Opening, more: str) -> str:
-    if not opening.switched and (thought := _OPEN_THOUGHT.search(opening.prompt)):
-        return _closed(thought[1])
-    if not opening.switched and opening.opens and re.search(_MARKUP, more):
-        return (
-            "The model's chat template lets the model begin with reasoning: the verdict is read"
-            f" after {_quoted(more)}, with which finished replies begin."
-        )
-    return ""
 
 
 def _with_closed_thought(begins: str, note: str) -> tuple[str, str]:

@@ -30,9 +30,8 @@ from engine.report.rankings import ReportedRanking, reported_ranking
 from engine.report.run import judged_model, run_facts
 from engine.report.slices import slice_sections
 from engine.report.weighted_scoring import margin_report_figure, weighted_scoring_section
-from engine.results.accepted import valid_trust
 from engine.results.run_results import RunResults
-from engine.results.trust import KeptTrust
+from engine.results.trust import KeptTrust, valid_trust
 
 _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"

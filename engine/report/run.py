@@ -16,9 +16,9 @@ from engine.metrics.accuracy import Accuracy, LabelCounts, count_run, mean, mean
 from engine.metrics.intervals import Interval, cost_of_choosing
 from engine.models.model_file import ModelFile, read_model_file
 from engine.report import columns
-from engine.results.accepted import valid_trust
 from engine.results.run_results import ALL_METHODS, RunResults
 from engine.results.second_order import read_in_words
+from engine.results.trust import valid_trust
 from engine.settings import identity as stored
 from engine.settings.identity import Effort, StoredRun
 from engine.settings.rows import SETTINGS

@@ -10,9 +10,8 @@ from engine.core.codec import plain
 from engine.core.formatting import capitalised, counted, percent, words
 from engine.core.tables import Column, Estimate, Kind, Part, Picture, Row, Section, Sentences, Table
 from engine.report import columns, drawing, methods
-from engine.results.accepted import valid_trust
 from engine.results.run_results import RunResults
-from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust
+from engine.results.trust import ConfidenceMeasure, KeptThreshold, KeptTrust, valid_trust
 
 if TYPE_CHECKING:  # most who read this tell what is kept, and find nothing out
     from engine.analysis.trust import CriterionTrust, Trusted

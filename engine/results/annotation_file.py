@@ -28,7 +28,7 @@ from engine.core.column_map import (
 )
 from engine.core.errors import ColumnsError, FileKind, Hint, InputError, SetupError, Step
 from engine.core.formatting import listed, quoted
-from engine.core.items import HumanLabel, Item, content_hash, written_label
+from engine.core.items import HumanLabel, Item, content_hash, grouped, written_label
 from engine.core.rubric import Rubric, default_criterion
 from engine.data.assignment import PLACE
 from engine.data.column_content import filled_sample, meanings_of
@@ -138,9 +138,7 @@ def annotation_file(
     places = _first_ids(hashes)
     ids = {places.get(word.content_hash, word.item_id) for word in words}
     items = {item_id: content for item_id, content in hashes.items() if item_id in ids}
-    known_as: dict[str, list[tuple[str, str]]] = {}
-    for there, called in met.items():
-        known_as.setdefault(called, []).append(there)
+    known_as = grouped(met, key=met.__getitem__)
     identity = run.identity
     dataset_name, dataset_hash = identity.dataset_path.name, identity.dataset_hash
     return AnnotationFile(

@@ -21,6 +21,7 @@ from engine.annotations.records import Annotation, AnnotationKind, checked_autho
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, quoted
 from engine.core.formatting import words as in_words
+from engine.core.items import grouped
 from engine.data.assignment import PLACE, TRAINING
 from engine.results.annotation_file import AnnotationFile
 from engine.settings.identity import StoredRun
@@ -203,9 +204,7 @@ def join(store: RunStore, joining: Joining) -> None:
 
 def join_items(theirs: Mapping[str, str], here: Mapping[str, str]) -> ItemsJoined:
     """Which items of a file are which of a run; both by id the hash of the content."""
-    ids: dict[str, list[str]] = {}
-    for item_id, content in here.items():
-        ids.setdefault(content, []).append(item_id)
+    ids = grouped(here, key=here.__getitem__)
     same = {item_id: item_id for item_id, content in theirs.items() if here.get(item_id) == content}
     times, taken, by_text = Counter(theirs.values()), {*same.values()}, 0
     repeats: dict[str, str] = {}

@@ -16,12 +16,11 @@ from engine.data.dataset import Dataset
 from engine.data.file_kinds import IN_SAMPLE, LABELS_BY_ANNOTATORS, ORIGINS_BY_ANNOTATORS
 from engine.data.other_columns import distinct_names
 from engine.data.submission import quoted_cell
-from engine.results.accepted import valid_trust
 from engine.results.completeness import random_part
 from engine.results.health import run_health
 from engine.results.run_dataset import cells_beside
 from engine.results.run_results import RunResults
-from engine.results.trust import may_stand
+from engine.results.trust import may_stand, valid_trust
 from engine.settings.identity import TRUST
 from engine.system.files import whole_file
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
+from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
 
 from engine.core.errors import Hint, Setting
 from engine.core.formatting import listed, percent, words
 from engine.core.health import NO_JUDGE, Health, Sign, Symptom
-from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Method, Preference
+from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Method, Preference, grouped
 from engine.core.judgments import AnyJudgment, Judgment, SubmittedLabel, Unscored
 from engine.core.methods import together
 from engine.core.numeric import clopper_pearson, worth_of
@@ -291,11 +292,11 @@ def _answer(judgment: AnyJudgment) -> Answer:
 
 def _method_masses(judgment: Judgment) -> dict[Method, float]:
     """The mean of each method over the orders; empty for a single method."""
-    found: dict[Method, list[float]] = {}
-    for reading in judgment.raw_predictions:
-        if not reading.label_alone:
-            found.setdefault(reading.method, []).append(reading.answer_mass)
-    return {method: fmean(masses) for method, masses in found.items()} if len(found) > 1 else {}
+    told = (reading for reading in judgment.raw_predictions if not reading.label_alone)
+    found = grouped(told, key=attrgetter("method"))
+    if len(found) < 2:
+        return {}
+    return {method: fmean(reading.answer_mass for reading in own) for method, own in found.items()}
 
 
 # Labels

@@ -14,9 +14,9 @@ from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.core.rubric import default_criterion
 from engine.data.dataset import Dataset
 from engine.data.submission import Cell, write_dataset
-from engine.results.accepted import without_label
 from engine.results.exports import run_json
 from engine.results.run_results import RunResults
+from engine.results.trust import without_label
 from engine.system.files import whole_file
 
 _TIE = 1.5

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from engine.annotations.effective import standing_notes, tags_together
 from engine.annotations.records import LAST
-from engine.core.column_map import ColumnMap, annotator_column, kept_column, label_column
+from engine.core.column_map import ColumnMap, annotator_column, kept_column, label_column, label_columns
 from engine.core.errors import Hint, Setting, SetupError, Step
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed
@@ -192,12 +192,12 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
         columns |= one.beside
     sampled = list(map(random_part(results.reviews).of, dataset.ids))
     columns |= {IN_SAMPLE: sampled} if any(sampled) else {}
-    old = [name for name in dataset.table.column_names if label_column(name) in _labels_of(made)]
+    old = [name for name in dataset.table.column_names if label_column(name) in label_columns(made)]
     kept = [name for name in dataset.table.column_names if name not in {*columns, *old}]
     columns |= {name: _texts(dataset, name) for name in kept}
     before = {kept_column(name): _texts(dataset, name) for name in old if any(_texts(dataset, name))}
     columns |= before
-    beside = distinct_names(dataset.other_columns, [*columns, *_labels_of(made)])
+    beside = distinct_names(dataset.other_columns, [*columns, *label_columns(made)])
     columns |= {called: _texts(dataset, name) for name, called in beside.items()}
     return LabelledDataset(columns, list(_sentences(results, dataset, made, list(before))))
 
@@ -207,7 +207,7 @@ def labels_as_dataset(results: RunResults, dataset: Dataset) -> Dataset:
     where no label is an annotator's.
     """
     made = labelled_dataset(results, dataset).columns
-    wanted = {*REQUIRED_COLUMNS, *_labels_of(results.judgments)}
+    wanted = {*REQUIRED_COLUMNS, *label_columns(results.judgments)}
     kept = {name: cells for name, cells in made.items() if name in wanted or label_column(name) in wanted}
     texts = {name: text_array([str(cell or "") for cell in cells]) for name, cells in kept.items()}
     path = dataset.path.with_name(results.run.title)
@@ -220,7 +220,7 @@ def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> li
         found = load_dataset(path, dataset.rubric)
     except SetupError as error:
         return [f"It cannot be read again: {error.problem}"]
-    labels = [name for name in made.columns if label_column(name) in _labels_of(dataset.rubric.names)]
+    labels = [name for name in made.columns if label_column(name) in label_columns(dataset.rubric.names)]
     if found.hash == dataset.hash and all(
         found.texts(name).to_pylist() == [cell or "" for cell in made.columns[name]] for name in labels
     ):
@@ -314,10 +314,6 @@ def _behind(results: RunResults, judgment: AnyJudgment, given: Mapping[str, Huma
 def _texts(dataset: Dataset, column: str) -> list[str]:
     texts: list[str] = dataset.texts(column).to_pylist()
     return texts
-
-
-def _labels_of(criteria: Iterable[str]) -> list[str]:
-    return [f"{name}_{part}" for name in criteria for part in ("preference", "explanation")]
 
 
 def _sentences(

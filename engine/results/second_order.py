@@ -114,7 +114,7 @@ def both_orders(
     ]
     decided = zip(twice, *(decide_all(twice, name) for name in criteria), strict=True)
     scored = [item for item, *own in decided if all(isinstance(each, Judgment) for each in own)]
-    alone = [_in_first_order(item) for item in scored]
+    alone = [item.only(lambda read: read.order is Order.AB) for item in scored]
     margins = [
         [_margin_of(item, name, own.get(name)) for name in criteria]
         for item in alone
@@ -128,14 +128,6 @@ def both_orders(
         _equal(scored, alone, criteria, {}),
         _equal(scored, alone, criteria, calibrations) if calibrations else None,
     )
-
-
-def _in_first_order(item: JudgedItem) -> JudgedItem:
-    raw_predictions = {
-        name: tuple(each for each in own if each.order is Order.AB)
-        for name, own in item.raw_predictions.items()
-    }
-    return replace(item, raw_predictions=raw_predictions)
 
 
 def _equal(

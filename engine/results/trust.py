@@ -1,9 +1,12 @@
-"""Which judgments of a run may stand: how confident its judge is of each, and the thresholds that were found
-and kept with the run. Does not know: how a threshold is found (`engine/metrics/trust.py`).
+"""Which judgments of a run may stand: how confident its judge is of each, the thresholds that were found and
+kept with the run, and the run by these labels alone, for exports. Does not know: how a threshold is found
+(`engine/metrics/trust.py`).
 """
 
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from enum import StrEnum
 
 import msgspec
@@ -11,9 +14,9 @@ import numpy as np
 
 from engine.core.codec import record_or
 from engine.core.errors import Hint, SetupError, Step
-from engine.core.formatting import counted, number, percent, words
+from engine.core.formatting import capitalised, counted, number, percent, words
 from engine.core.items import PREFERENCES, Method, Order, Preference
-from engine.core.judgments import Judgment, JudgmentKey, RawPrediction, Share
+from engine.core.judgments import AnyJudgment, Judgment, JudgmentKey, RawPrediction, Share, Unscored
 from engine.results.run_results import RunResults
 from engine.settings.identity import TRUST, StoredRun
 from engine.store.run_store import RunStore
@@ -30,7 +33,10 @@ class ConfidenceMeasure(StrEnum):
     def of(self, judgment: Judgment) -> float:
         """0 to 1."""
         probability = max(judgment.probabilities)
-        return probability if self is ConfidenceMeasure.PROBABILITY else probability * _share_alike(judgment)
+        if self is ConfidenceMeasure.PROBABILITY:
+            return probability
+        labels = [label for reading in judgment.raw_predictions for label in _labels_alone(reading)]
+        return probability * (labels.count(judgment.preference) / len(labels) if labels else 0.0)
 
 
 BOTH = "both"
@@ -40,11 +46,6 @@ CONFIDENCES = (*ConfidenceMeasure, BOTH)
 def confidences(choice: str) -> tuple[ConfidenceMeasure, ...]:
     """The measures of one of CONFIDENCES."""
     return tuple(ConfidenceMeasure) if choice == BOTH else (ConfidenceMeasure(choice),)
-
-
-def _share_alike(judgment: Judgment) -> float:
-    labels = [label for reading in judgment.raw_predictions for label in _labels_alone(reading)]
-    return labels.count(judgment.preference) / len(labels) if labels else 0.0
 
 
 def _labels_alone(reading: RawPrediction) -> Iterator[Preference]:
@@ -150,3 +151,48 @@ def escalated(results: RunResults, kept: KeptTrust) -> tuple[str, ...]:
         for item in results.judged
         if any(JudgmentKey(item.item_id, name) not in stand for name in results.judgments)
     )
+
+
+_MAY_NOT_STAND = "the label may not stand: the judge is not confident enough"
+
+
+def valid_trust(results: RunResults) -> KeptTrust | None:
+    """What is kept with a run of its labels that may stand; None where nothing is, or it holds no more."""
+    with suppress(SetupError):
+        return kept_trust(results)
+    return None
+
+
+def accepted_only(results: RunResults) -> RunResults:
+    """The same where what may not stand is unscored. SetupError as `kept_trust` raises it."""
+    stand = may_stand(results, kept_trust(results))
+
+    def kept(judgment: AnyJudgment) -> AnyJudgment:
+        if judgment.key in stand or isinstance(judgment, Unscored):
+            return judgment
+        return Unscored(judgment.item_id, judgment.criterion, _MAY_NOT_STAND)
+
+    judgments = {name: tuple(map(kept, column)) for name, column in results.judgments.items()}
+    return replace(results, judgments=judgments, whole=results.whole or results)
+
+
+def without_label(results: RunResults, criterion: str) -> str:
+    """`2 without a label`; of `accepted_only` results `2 without a label, 40 whose label may not stand`."""
+    lacking = [each for each in results.judgments[criterion] if results.label(each) is None]
+    barred = sum(map(_is_barred, lacking))
+    also = f", {barred:,} whose label may not stand" if barred else ""
+    return f"{len(lacking) - barred:,} without a label{also}"
+
+
+def accepted_in_words(results: RunResults) -> Iterator[str]:
+    """Of `accepted_only` results, what was promised, and how many labels are left out by which threshold."""
+    kept = kept_trust(results)
+    yield f"Only labels that may stand: {kept.in_words}."
+    for name, column in results.judgments.items():
+        found, barred = kept.criteria.get(name), sum(map(_is_barred, column))
+        left = counted(barred, "label is", "labels are")
+        yield f"{capitalised(words(name))}: {found.in_words if found else 'none'}; {left} left out."
+
+
+def _is_barred(judgment: AnyJudgment) -> bool:
+    return isinstance(judgment, Unscored) and judgment.reason == _MAY_NOT_STAND

@@ -366,18 +366,14 @@ class StoredRun:
     def said(self) -> dict[str, Any]:
         return {"name": self.name, "note": self.note, "archived": self.archived}
 
-    @property
-    def searched_text(self) -> str:
+    def found_by(self, text: str) -> bool:
         identity, judged_by = self.identity, self.manifest_in_short.get(CLUSTER, "")
         made = {**identity.settings_in_short, **self.manifest_in_short, CLUSTER: judged_by}
         facts = (f"{words(key)} {value_in_words(value)}" for key, value in made.items() if value != "")
         named = (f"run {self.id}", self.name, self.note, identity.model_name, str(identity.model_path))
         rubric = identity.rubric.name if identity.rubric else ""
         what = (str(identity.dataset_path), identity.kind, rubric, *map(words, identity.criteria))
-        return "\n".join((*named, *what, *facts)).casefold()
-
-    def found_by(self, text: str) -> bool:
-        searched = self.searched_text
+        searched = "\n".join((*named, *what, *facts)).casefold()
         return all(word in searched for word in text.casefold().split())
 
     @property

@@ -123,11 +123,10 @@ def _what_of(kind: str, values: dict[str, Any]) -> AnyWord:
     return records.Undo(**texts, step=step, again=validator.flag("again", again))
 
 
-def rows_of_run(
-    db: sqlite3.Connection, run_id: int, kinds: Iterable[AnnotationKind] = OF_RUN
-) -> list[Annotation]:
-    """The annotations of a run, also those that are undone, those of each kind with the oldest first."""
-    return [word for kind in kinds for word in _rows(db, kind, "run_id = ?", (run_id,), f"Run {run_id}")]
+def rows_of_run(db: sqlite3.Connection, run_id: int, *kinds: AnnotationKind) -> list[Annotation]:
+    """Of these kinds or of all but notes and drafts; also undone ones, of each kind the oldest first."""
+    of = f"Run {run_id}"
+    return [word for kind in kinds or OF_RUN for word in _rows(db, kind, "run_id = ?", (run_id,), of)]
 
 
 def note_rows(db: sqlite3.Connection, hashes: Iterable[str]) -> dict[str, tuple[Annotation, ...]]:

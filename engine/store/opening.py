@@ -7,7 +7,6 @@ All that reads or writes goes through `reading` and `writing`: so nobody sees ha
 file has the same locks by whatever name. Does not know: what runs hold.
 """
 
-import atexit
 import errno
 import os
 import shutil
@@ -41,25 +40,22 @@ _State = dict[str, tuple[int, int]]  # size and time of the last change, by the 
 
 
 class PrivateCopy:
-    """A copy of the store at `path`, empty for None, in a folder that nobody else may read. `why` it is not
-    read in place, as a clause. StoreError without room for it, or where it is written all the time.
+    """A copy of the store at `path`, empty for None, in a folder that nobody else may read; it is deleted
+    once nobody holds this any more. `why` it is not read in place, as a clause. StoreError without room for
+    it, or where it is written all the time.
     """
 
     def __init__(self, path: Path | None, why: str) -> None:
         folder = tempfile.mkdtemp(prefix="tiebreak-store-", dir=_place_for(path, why))
-        self._deletion = finalize(self, _remove, folder, os.getpid())
+        deletion = finalize(self, _remove, folder, os.getpid())
         self.path = Path(folder) / "runs.sqlite"
         self.state: _State = {}
-        self.users = 0
         try:
             if path is not None:
                 self._copy(path)
         except BaseException:
-            self.delete()
+            deletion()
             raise
-
-    def delete(self) -> None:
-        self._deletion()
 
     def _copy(self, path: Path) -> None:
         for _ in range(_TRIES):
@@ -107,51 +103,28 @@ _keeping = OwnLock()
 when_forked(_kept.clear)
 
 
-@contextmanager
-def lent_copy(store: Path | None, why: str) -> Iterator[Path]:
+def copy_of(store: Path | None, why: str) -> PrivateCopy:
     """The copy of a store as it is now; the rest as for PrivateCopy."""
-    with _keeping:
-        copy = _newest(store, why)
-        copy.users += 1
-    try:
-        yield copy.path
-    finally:
-        with _keeping:
-            copy.users -= 1
-            _delete_unused(store, copy)
-
-
-def _newest(store: Path | None, why: str) -> PrivateCopy:
     if store is None:
         return PrivateCopy(None, why)
-    kept = _kept.get(store)
-    # The system may have tidied up its folder for temporary files.
-    if kept is not None and paths.seen_at(kept.path) is paths.PathKind.FILE and kept.state == _state(store):
+    with _keeping:
+        kept = _kept.pop(store, None)
+        # The system may have tidied up its folder for temporary files.
+        if kept is None or paths.seen_at(kept.path) is not PathKind.FILE or kept.state != _state(store):
+            del kept  # first, so that its room is free for the new one
+            began = time.time()
+            kept = PrivateCopy(store, why)
+            changed = max(changed for _size, changed in kept.state.values()) / 1e9
+            if is_forked() or began - changed <= _UNCHANGED_SECONDS:
+                return kept
+        _kept[store] = kept
         return kept
-    if kept is not None:
-        del _kept[store]  # first, so that its room is free for the new one
-        _delete_unused(store, kept)
-    began = time.time()
-    copy = PrivateCopy(store, why)
-    unchanged = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _UNCHANGED_SECONDS
-    if unchanged and not is_forked():
-        _kept[store] = copy
-    return copy
 
 
-def _delete_unused(store: Path | None, copy: PrivateCopy) -> None:
-    if copy.users == 0 and (store is None or _kept.get(store) is not copy):
-        copy.delete()
-
-
-@atexit.register
 def delete_kept() -> None:
     """Delete all copies that are stored; those that are still read, when they are given back."""
     with _keeping:
-        kept = dict(_kept)
         _kept.clear()
-        for store, copy in kept.items():
-            _delete_unused(store, copy)
 
 
 def _beside(path: Path, end: str) -> Path:
@@ -343,7 +316,7 @@ class StoreFile:
     def __init__(self, path: Path, or_none: bool = False) -> None:
         self.named = path
         self._or_none = or_none
-        self._copy: ExitStack | None = None  # which ends the use of the copy that is read
+        self._copy: PrivateCopy | None = None  # that is read
         self._process = os.getpid()
         with self._errors("open", _OF_FILES):
             try:
@@ -358,7 +331,7 @@ class StoreFile:
                 ) from error
 
     def _open(self, there: bool) -> sqlite3.Connection:
-        self._full = False
+        self._full = self._is_copied = False
         # Not opened to try it: closing a file that SQLite has open, too, would end SQLite's locks.
         if not there or os.access(self.path, os.W_OK):
             try:
@@ -369,12 +342,12 @@ class StoreFile:
                 if not (self._full or read_only) or not (there or self._or_none):
                     raise
         why = "is on a full disk" if self._full else "is on read-only storage"
-        self._copy = ExitStack()
-        copy = self._copy.enter_context(lent_copy(self.path if there else None, why))
+        self._is_copied = True
+        self._copy = copy_of(self.path if there else None, why)
         try:
-            return self._set_up(opened(copy)[0])
+            return self._set_up(opened(self._copy.path)[0])
         except BaseException:
-            self._copy.close()
+            self._copy = None
             raise
 
     @staticmethod
@@ -389,12 +362,11 @@ class StoreFile:
         if os.getpid() != self._process:
             return  # https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_across_a_fork_
         self._db.close()
-        if self._copy is not None:
-            self._copy.close()
+        self._copy = None
 
     @property
     def refusal(self) -> StoreError | None:
-        if self._copy is None:
+        if not self._is_copied:
             return None
         if self._full:
             return StoreError(
@@ -535,10 +507,8 @@ class StoreFile:
         if self._free() < _RESERVE:
             with suppress(OSError):
                 reserve_of(self.path).unlink(missing_ok=True)
-            if self._full and self._copy is not None:
-                self._db.close()
-                self._copy.close()
-                self._copy = None
+            if self._full and self._is_copied:
+                self.close()
                 with self._errors("open", _OF_FILES):
                     self._db = self._open(True)
             with suppress(sqlite3.Error), self.by_itself() as db:  # then the room of the log is free

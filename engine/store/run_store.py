@@ -10,7 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from engine.annotations.records import Annotation, AnnotationKind, annotations_in, checked_author, now
+from engine.annotations.records import Annotation, annotations_in, checked_author, now
 from engine.core.errors import Hint, SetupError, Step, StoreError
 from engine.core.formatting import capitalised
 from engine.core.judgments import JudgedItem
@@ -237,6 +237,7 @@ class RunStore:
     content_hashes = _reading(judged_rows.content_hashes)
     notes = _reading(annotation_rows.note_rows)
     tags = _reading(annotation_rows.tag_rows)
+    annotations = _reading(annotation_rows.rows_of_run)
     drafts = _reading(annotation_rows.draft_rows)
     known_id = _reading(annotation_rows.read_id)
     imported_annotators = _reading(annotation_rows.imported_annotators)
@@ -257,11 +258,6 @@ class RunStore:
             if run_id is not None and isinstance(what, Annotation):
                 annotation_rows.check_criterion(run_id, what.criterion, self.run(run_id).identity.criteria)
             return annotation_rows.add_words(db, run_id, words)[0]
-
-    def annotations(self, run_id: int, *kinds: AnnotationKind) -> list[Annotation]:
-        """Of these kinds or of all but notes and drafts; also undone ones, of each kind the oldest first."""
-        with self._file.reading() as db:
-            return annotation_rows.rows_of_run(db, run_id, kinds or annotation_rows.OF_RUN)
 
     def own_id(self) -> str:
         """By what other stores know this one: drawn when it is first asked for, and kept if it can be."""

@@ -221,7 +221,7 @@ class Exported:
     @property
     def results(self) -> "RunResults":
         """With the labels that are exported. SetupError where it is not known which may stand."""
-        from engine.results.accepted import accepted_only
+        from engine.results.trust import accepted_only
 
         found = self.whole.by(self.source)
         return accepted_only(found) if self.accepted else found
@@ -341,8 +341,8 @@ def _written(
     form: Form, what: Exported, path: Path, checked: Sequence[str] = (), answers_all: bool = True
 ) -> Written:
     """Of a file that was written what is missing, what is not the model's, and what the user left out."""
-    from engine.results.accepted import accepted_in_words
     from engine.results.completeness import IncompleteKind, gaps, incomplete
+    from engine.results.trust import accepted_in_words
 
     results = what.whole.by(what.source)
     said = [incomplete(results)] if results.left else []

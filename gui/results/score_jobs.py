@@ -264,14 +264,14 @@ _Answer = tuple["Mapping[str, ModelScores]", Sequence[str]]  # what a model foun
 def _bertscore(matched: "Matched", path: Path, store_path: Path, control: JobControl) -> _Answer:
     from engine.metrics.explanations import ModelScores
     from engine.metrics.model_measures import measure_bertscore, score_texts
-    from engine.models.checked_model import checked_encoder, in_use
+    from engine.models.checked_model import checked_model, in_use
     from engine.models.encoder_file import read_encoder_file
     from engine.models.opening import machine_settings
 
     described = read_encoder_file(path)
     control.report(Measuring(f"Trying {described.name} …"))
     with worker(score_texts, control) as scorer:
-        encoder = checked_encoder(described, control.cancel)
+        encoder = checked_model(described, control.cancel)
         score = partial(scorer.do, encoder, machine_settings(None), store_path)
         with in_use(encoder):
             found = _followed("BERTScore", measure_bertscore(matched, score), control)

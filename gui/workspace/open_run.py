@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.annotations.effective import AnnotatorStep
 from engine.annotations.records import Annotation
+from engine.core.column_map import label_columns
 from engine.core.errors import SetupError
 from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
@@ -52,8 +53,7 @@ def gold_mark(gold: "Dataset | None") -> Hashable:
     if gold is None:
         return None
     found = hashlib.sha256()
-    names = [f"{name}_{part}" for name in gold.rubric.names for part in ("preference", "explanation")]
-    columns = [name for name in names if name in gold.table.column_names]
+    columns = [name for name in label_columns(gold.rubric.names) if name in gold.table.column_names]
     labels = gold.table.select(columns)
     for start in range(0, len(gold), _ROWS_AT_ONCE):
         part = labels.slice(start, _ROWS_AT_ONCE).to_pydict()

@@ -46,6 +46,7 @@ OF_CRITERION = ("name", "question", "good", "bad", "weight")
 OF_WORDING = tuple(WORDING_PARTS)
 _NUMBERS = ("weight", "tie_threshold")
 _NEAR = 0.6
+_HUGE = 2**1024 - 2**970  # whole numbers from here on are beyond all floating-point numbers
 _KINDS = {bool: "yes or no", str: "text", int: "a number", float: "a number", list: "a list"}
 
 
@@ -61,14 +62,19 @@ def rubric_of_values(values: Mapping[str, Any]) -> Rubric:
     """The rubric that plain values describe. Raises RubricValuesError with all that is wrong in them."""
     problems: list[str] = []
     whole = _fields("", values, OF_RUBRIC, ("name", "criteria"), problems)
-    problems += _sentences("", rubric_problems({name: whole[name] for name in _PLAIN if name in whole}))
+    plain_values = {name: whole[name] for name in _PLAIN if name in whole}
+    problems += _sentences("", rubric_problems(plain_values))
     criteria = _criteria(whole["criteria"], problems) if "criteria" in whole else []
-    wording = _wording(whole.get("wording", {}), problems)
+    wording = whole.get("wording", {})
+    if isinstance(wording, Mapping):
+        wording = _fields("wording", wording, OF_WORDING, (), problems)
+        problems += _sentences("wording", wording_problems(wording))
+    else:
+        problems.append(f'"wording": {_kind(wording)}. Begin it with a line [wording].')
     if problems:
         raise RubricValuesError(problems)
-    texts = {name: whole[name] for name in _PLAIN if name in whole}
     parts = (Criterion(**criterion) for criterion in criteria)
-    return Rubric(criteria=tuple(parts), wording=PromptWording(**wording), **texts)
+    return Rubric(criteria=tuple(parts), wording=PromptWording(**wording), **plain_values)
 
 
 _PLAIN = ("name", "source", "tie_threshold")
@@ -90,15 +96,6 @@ def _criteria(found: Any, problems: list[str]) -> list[dict[str, Any]]:
     return criteria
 
 
-def _wording(found: Any, problems: list[str]) -> dict[str, str]:
-    if not isinstance(found, Mapping):
-        problems.append(f'"wording": {_kind(found)}. Begin it with a line [wording].')
-        return {}
-    known = _fields("wording", found, OF_WORDING, (), problems)
-    problems += _sentences("wording", wording_problems(known))
-    return known
-
-
 def _fields(
     place: str,
     values: Mapping[str, Any],
@@ -117,7 +114,8 @@ def _fields(
         elif name in ("criteria", "wording"):
             right[name] = value
         elif name in _NUMBERS:
-            if isinstance(value, bool) or not isinstance(value, int | float) or _is_huge(value):
+            is_huge = isinstance(value, int) and abs(value) >= _HUGE
+            if isinstance(value, bool) or not isinstance(value, int | float) or is_huge:
                 problems.append(f"{_place(place, name)}: {_kind(value)}. Write a number, such as 1.0.")
             else:
                 right[name] = float(value)
@@ -136,14 +134,6 @@ _EXAMPLES = {
     "question": 'question = "Which response …?"',
     "criteria": "a part that begins with [[criteria]] for each criterion",
 }
-
-
-def _is_huge(value: float) -> bool:
-    try:
-        float(value)
-    except OverflowError:
-        return True
-    return False
 
 
 def _sentences(place: str, found: Iterator[FieldProblem]) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.errors import InputError, SetupError
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.id_list import ids_in, read_ids
+from engine.data.id_list import read_ids
 
 Save = Callable[[str, bytes], Path]
 LIST = Path("ids.txt")
@@ -37,7 +37,7 @@ def dataset(save: Save) -> Dataset:
     ],
 )
 def test_ids_are_read(dataset: Dataset, data: bytes, ids: tuple[str, ...]) -> None:
-    assert ids_in(data, LIST, dataset) == ids
+    assert read_ids(LIST, dataset, data) == ids
 
 
 def test_a_dataset_and_its_submission_are_lists_of_ids_too(dataset: Dataset, save: Save) -> None:
@@ -63,14 +63,14 @@ def test_a_dataset_and_its_submission_are_lists_of_ids_too(dataset: Dataset, sav
 )
 def test_what_is_wrong_is_named_by_line(dataset: Dataset, data: bytes, problem: str) -> None:
     with pytest.raises(InputError) as caught:
-        ids_in(data, LIST, dataset)
+        read_ids(LIST, dataset, data)
     assert caught.value.problem == problem
     assert str(caught.value.hint)
 
 
 def test_all_that_is_wrong_is_said_at_once(dataset: Dataset) -> None:
     with pytest.raises(InputError) as caught:
-        ids_in(b"7\n1\n8\n1\n", LIST, dataset)
+        read_ids(LIST, dataset, b"7\n1\n8\n1\n")
     assert len(caught.value.problems) == 3
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken, MeasureProgress, followed
-from engine.data.prompts import CandidatePrompt
+from engine.data.outputs import CandidatePrompt
 from engine.judging.generation import (
     GenerationPlan,
     GenerationSettings,

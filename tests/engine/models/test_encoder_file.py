@@ -14,7 +14,7 @@ import pytest
 from engine.core.errors import Hint, ModelFileError
 from engine.core.events import Cancelled, CancelToken
 from engine.models import encoder_file
-from engine.models.checked_model import CheckedModel, checked_encoder, trial_report
+from engine.models.checked_model import CheckedModel, checked_model, trial_report
 from engine.models.header import GgufHeader, HeaderValue, read_header
 from engine.models.opening import encoder_hash, open_encoder
 from engine.settings.rows import MachineSettings
@@ -204,7 +204,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error(family: str, tmp_pa
 
 
 def check(path: Path) -> CheckedModel:
-    return checked_encoder(encoder_file.read_encoder_file(path), CancelToken())
+    return checked_model(encoder_file.read_encoder_file(path), CancelToken())
 
 
 @families
@@ -225,7 +225,7 @@ def test_what_llama_cpp_refuses_is_said_in_its_words_and_numbers_that_are_none_a
     refused(lambda: check(path), "no finite numbers")
 
 
-def test_a_checked_encoder_opens_unless_it_changed_since_its_trial(
+def test_a_checked_model_opens_unless_it_changed_since_its_trial(
     tmp_path: Path, child_that: ChildThat
 ) -> None:
     child_that("print('{}')")

@@ -8,9 +8,9 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.operations.export import ToolExport
-from engine.results.accepted import accepted_in_words, accepted_only, valid_trust
 from engine.results.exports import RUN_COLUMNS, TRUST_COLUMNS, as_json, write_results_csv
 from engine.results.run_results import RunResults, submission_of
+from engine.results.trust import accepted_in_words, accepted_only, valid_trust
 from tests.judged import RATHER_A, SURE_A, SURE_GOOD, A, B, Columns, dataset, judged_run
 from tests.kept_trust import kept_trust_of, manifest_of
 

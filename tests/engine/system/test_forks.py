@@ -23,7 +23,7 @@ from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.store import opening
-from engine.store.opening import lent_copy
+from engine.store.opening import copy_of
 from engine.store.run_store import RunStore
 from engine.system.computer import _Program
 from engine.system.files import Claim, OwnLock, keep_to_this_process, left_by_the_dead
@@ -143,13 +143,11 @@ def test_a_copy_of_a_store_is_not_deleted_with_a_child_nor_read_by_it(tmp_path: 
     path = tmp_path / "runs.sqlite"
     path.write_bytes(b"x")
     os.utime(path, (1, 1))
-    with lent_copy(path, "is read") as lent:
-        pass
+    lent = copy_of(path, "is read").path
     assert lent.exists()
 
     def lend() -> str:
-        with lent_copy(path, "is read") as other:
-            pass
+        other = copy_of(path, "is read").path
         return f"{other != lent}, {other.exists()}"
 
     assert forked(lend) == "True, False"
@@ -177,7 +175,7 @@ def test_a_store_that_was_open_is_refused_in_a_child_and_goes_on_in_its_parent(t
 
 def test_what_is_done_at_the_end_is_tried_here() -> None:
     registers = {path.name for path in sources("engine", "gui") if "atexit.reg" in ast.unparse(syntax(path))}
-    assert registers == {"opening.py", "sandbox.py"}
+    assert registers == {"sandbox.py"}
 
 
 def test_no_module_has_a_lock_that_a_fork_could_find_locked() -> None:
