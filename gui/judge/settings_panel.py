@@ -24,8 +24,7 @@ from gui.widgets import labels
 from gui.widgets.fields import ComboBox, DoubleSpinBox, FlowLayout, Fold, SpinBox
 from gui.widgets.files import DATASETS, FileChoice
 from gui.widgets.foreign_text import one_line, set_tip
-from gui.widgets.glossary import MORE_BY_F1, Topic
-from gui.widgets.help_dialog import HelpMark
+from gui.widgets.glossary import MORE_BY_F1, HelpMark, Topic
 from gui.widgets.notice import FIELDS
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName

@@ -16,8 +16,7 @@ from gui.widgets.foreign_text import one_line
 from gui.widgets.labels import STRETCH, breakable, hint, in_column, in_row, scrolling, set_role
 from gui.widgets.notice import problem_of
 from gui.widgets.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme, set_font
-from gui.widgets.value_table import resize_column, resize_part
-from gui.widgets.views import ListView
+from gui.widgets.views import ListView, resize_column, resize_part
 from gui.window.notice_place import NoticePlace
 from gui.workspace.state import PageName, State
 

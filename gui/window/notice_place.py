@@ -36,8 +36,7 @@ class NoticePlace(QFrame):
         self.folded = False
         self._all: list[Message] = []  # the latest first
         self._at = 0  # which of them is seen
-        self.button = QPushButton()
-        self.button.clicked.connect(self.toggle)
+        self.button = button("", self.toggle)
         self._words, self._buttons = NoticeWords(), self._make_buttons()
         self._words.setProperty("role", "content")
         self._scroll = DownScroll(self._words)

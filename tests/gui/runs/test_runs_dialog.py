@@ -16,8 +16,17 @@ from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.core.rubric import Criterion, Rubric
 from engine.store.run_store import RunStore
-from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog, RunsDialog
-from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunHealth, RunsTableModel
+from gui.runs.runs_dialog import (
+    ARCHIVED,
+    HEALTH,
+    MODE,
+    NAME,
+    DeleteDialog,
+    DifferencesDialog,
+    RunHealth,
+    RunsDialog,
+    RunsTableModel,
+)
 from gui.workspace.open_run import UnderWay
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace

@@ -14,8 +14,16 @@ from engine.core.prompt_text import PlacedToken, Source, Span
 from engine.core.rubric import ELOQUENT
 from engine.results.health import LEAST_ITEMS, LIMITS
 from gui.review.progress import STATE_SIGNS, STATE_WORDS
-from gui.widgets.glossary import GLOSSARY, MORE_BY_F1, THREE_STEPS, WHAT_IT_DOES, Topic
-from gui.widgets.help_dialog import HelpDialog, HelpMark, show_help
+from gui.widgets.glossary import (
+    GLOSSARY,
+    MORE_BY_F1,
+    THREE_STEPS,
+    WHAT_IT_DOES,
+    HelpDialog,
+    HelpMark,
+    Topic,
+    show_help,
+)
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.prompt_pane import PromptPane, ShownPrompt
 from gui.widgets.theme import ThemeChoice, apply_theme
