@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING
 from engine.annotations.records import LabelSourceKind
 from engine.core.column_map import JudgeFile
 from engine.core.errors import SetupError
-from engine.core.events import Note, followed
 from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import rubric_of_names
 from engine.core.tables import Section, Sentences, Sheet, Tone
-from engine.settings.identity import checked_name
-from engine.system.files import check_targets, write_json
 from engine.system.paths import is_there
 from gui.results.export_jobs import figure_source
 from gui.results.run_weights import WeightsChoice
-from gui.results.score_jobs import Basis, weighed
 from gui.widgets.foreign_text import one_line
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.figures import FigureSource
-from gui.workspace.file_jobs import Chosen, Sliced, with_labels_for
+from gui.workspace.file_jobs import Chosen, with_labels_for
 from gui.workspace.open_run import RunMark, gold_mark, run_mark
 from gui.workspace.threads import AtWork, Job, JobControl, job
 
@@ -35,6 +31,7 @@ if TYPE_CHECKING:
     from engine.report.drawing import ReportFigure
     from engine.report.rankings import RankedBy, RankingsBeside
     from engine.results.run_results import RunResults
+    from gui.workspace.file_jobs import Sliced
 
 
 @dataclass(frozen=True)
@@ -253,6 +250,7 @@ def save_comparison(
 ) -> Path:
     """Write a comparison as JSON, over nothing that was compared and no file in use; the path."""
     from engine.report.comparison import comparison_json
+    from engine.system.files import check_targets, write_json
 
     read = {f"file {file.path}": file.path for file in compared.choice.files}
     for evaluation in compared.evaluations:
@@ -289,9 +287,11 @@ def decide_together(control: JobControl, store_path: Path, request: JuryRequest)
     """Make a jury and store it; reports MeasureProgress while it is fitted. For a plan, what its judges are
     worth. SetupError, StoreError.
     """
+    from engine.core.events import Note, followed
     from engine.metrics.matching import open_system, system_of_file, told_apart
     from engine.operations.measuring import JurySetup, worth_together
     from engine.operations.measuring import decide_together as deciding
+    from engine.settings.identity import checked_name
 
     checked_name(request.name, "the jury")
     runs = [open_system(str(run), store_path, LabelSourceKind.JUDGE) for run in request.choice.runs]
@@ -341,6 +341,7 @@ class RankedCandidates:
 @job
 def rank_candidates(control: JobControl, request: RankRequest) -> RankedCandidates:
     """The ranking; reports Preparing and MeasureProgress of its parts. SetupError where there is none."""
+    from engine.core.events import followed
     from engine.ranking.comparisons import comparisons_of
     from engine.ranking.labelled_part import by_labels
     from engine.ranking.ranking import rank
@@ -370,6 +371,7 @@ def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Se
     """By whose labels of a run, and what is to be said of items that take no part."""
     from engine.metrics.matching import annotator_caveats, match_items, system_of_run
     from engine.report.rankings import RankedBy
+    from gui.results.score_jobs import Basis, weighed
 
     system = system_of_run(results)
     matched = match_items(system, request.dataset, partial=True)
@@ -396,6 +398,7 @@ def figure_of(ranked: RankedCandidates) -> FigureSource:
 def save_ranking(_control: JobControl, ranked: RankedCandidates, path: Path, in_use: dict[str, Path]) -> Path:
     """Write every rate, pair and interval as JSON, over no file in use; the path."""
     from engine.ranking.ranking import ranking_json
+    from engine.system.files import check_targets, write_json
 
     check_targets({"The ranking": path}, {**in_use, "dataset": ranked.request.dataset.path})
     made = ranking_json(ranked.ranking, ranked.corrected, ranked.by.remark)

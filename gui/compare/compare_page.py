@@ -56,7 +56,7 @@ class JuryDialog(TaskDialog):
     def __init__(
         self, workspace: Workspace, choice: CompareRequest, gold: "Dataset | None", parent: QtWidgets.QWidget
     ) -> None:
-        super().__init__("Make a jury", "Make the &jury", "&Open the jury", parent, (160, 42))
+        super().__init__("Make a jury", "Make the &jury", "&Open the jury", parent)
         self._workspace, self._choice = workspace, choice
         self._gold = gold if gold is not None and gold.criteria else None
         self.kept: compare_jobs.StoredJury | None = None
@@ -69,7 +69,7 @@ class JuryDialog(TaskDialog):
         self.worth_button = labels.button("&What are they worth?", worth, named, _WORTH)
         threads, take, fail = workspace.threads, self._take, self.notice
         self.task = TaskPanel(threads, ThreadName.MEASURE, self, take, failed=fail, changed=self._enable)
-        self.lay_out(self._asked())
+        self.lay_out(self._asked(), letters=160, lines=42)
         self.by_labels.toggled.connect(self._enable)
         self.act_button.clicked.connect(self.decide)
         self.use_button.clicked.connect(self._open)

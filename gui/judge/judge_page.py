@@ -63,7 +63,7 @@ class TuneDialog(TaskDialog):
     wanted = Signal(object)
 
     def __init__(self, workspace: Workspace, setup: RunSetup, parent: QWidget) -> None:
-        super().__init__("Find the best settings", "&Find", "&Use these settings", parent, (150, 44))
+        super().__init__("Find the best settings", "&Find", "&Use these settings", parent)
         self._workspace, self._setup, self._dataset = workspace, setup, workspace.dataset
         self.found: run_jobs.FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
@@ -77,7 +77,7 @@ class TuneDialog(TaskDialog):
         self.task = TaskPanel(threads, ThreadName.MODEL, self, take, follow=follow, failed=self.notice)
         self.task.busy_changed.connect(self._follow_busy)
         self.task.cancelled.connect(self._tell_stopped)
-        self.lay_out(self._asked())
+        self.lay_out(self._asked(), letters=150, lines=44)
         self.act_button.clicked.connect(self.search)
         self.use_button.clicked.connect(self._use)
         self._enable()
@@ -459,7 +459,7 @@ class JudgePage(Page):
         self.run_button.setVisible(not running)
         self.over_button.setVisible(unfinished and not running)
         self.results_button.setVisible(complete and not running)
-        self.run_panel.results_button.setVisible(not complete)
+        self.run_panel.offer_results(not complete)
         if self._keys_follow and planned is not None and not running:
             self._keys_follow = False
             if complete and self.run_button.hasFocus():

@@ -31,6 +31,7 @@ _WHAT = (
 )
 _FEWEST, _MOST = 2, 8  # models
 _LINES_OF_MODELS = 3, 8  # at the least, at most
+_SIZE = (130, 40)  # characters, lines
 _MODELS = "Models (*.gguf)"
 
 
@@ -40,7 +41,7 @@ class PromptsDialog(ReadingOrder, TaskDialog):
     made = Signal(object)
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__("New dataset from prompts", "&Write responses", "&Make pairs…", parent, (130, 40))
+        super().__init__("New dataset from prompts", "&Write responses", "&Make pairs…", parent)
         self._workspace = workspace
         self.written: WrittenResponses | None = None
         self.folder: Path | None = None
@@ -57,7 +58,7 @@ class PromptsDialog(ReadingOrder, TaskDialog):
         threads, fail = workspace.threads, self.notice
         self.task = TaskPanel(threads, ThreadName.MODEL, self, self._take, failed=fail, changed=self._enable)
         self._listing = TaskPanel(threads, ThreadName.FILES, self, follow=self._list, failed=fail)
-        self.lay_out(self._asked())
+        self.lay_out(self._asked(), *_SIZE)
         self.act_button.clicked.connect(self.write)
         self.use_button.clicked.connect(self._use)
         self.models.itemChanged.connect(self._enable)

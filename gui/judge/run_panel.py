@@ -237,17 +237,17 @@ class RunPanel(QWidget):
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
         self._heading = OneLine(role="heading")  # it names a file
         self._note, self._computing, self._clear = labels.hint(""), labels.hint(""), labels.silent("")
-        self.awake = labels.hint("The computer stays awake until it ends.")
-        self.awake.hide()
+        self._awake = labels.hint("The computer stays awake until it ends.")
+        self._awake.hide()
         self.group = GroupPanel()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, _PARTS)
         labels.name(self._bar, "Items that are judged")
         self._result, self._health = labels.label(""), labels.label("", "warning")
         want, judged = self.page_wanted, "Review the judgments of this run"
-        self.results_button = labels.button("Show results", lambda: want.emit(PageName.RESULTS))
+        self._results = labels.button("Show results", lambda: want.emit(PageName.RESULTS))
         review = labels.button("Review", lambda: want.emit(PageName.REVIEW), judged)
-        self._buttons = labels.as_row(self.results_button, review, labels.STRETCH)
+        self._buttons = labels.as_row(self._results, review, labels.STRETCH)
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
@@ -255,7 +255,7 @@ class RunPanel(QWidget):
         self.view.activated.connect(self._ask_for_item)
         self._caption = labels.hint("Latest judgments")
         above = (self._heading, self._bar, self._grid, self.group, self._clear, self._note, self._computing)
-        below = (self.awake, self._health, self._result, self._buttons)
+        below = (self._awake, self._health, self._result, self._buttons)
         parts = (labels.panel(*above, *below), self._caption, (self.view, labels.STRETCH))
         labels.in_column(*parts, on=self, spacing=10)
         control.judged.connect(self.add)
@@ -329,6 +329,9 @@ class RunPanel(QWidget):
         if progress.group is not None:
             self.group.show_group(progress.group, self._control.ending)
 
+    def show_awake(self, awake: bool) -> None:
+        self._awake.setVisible(awake)
+
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
         self.follow(progress)
         self.table.drop_previews()
@@ -364,6 +367,10 @@ class RunPanel(QWidget):
     def _health_role(self) -> str:
         bad = self._seen is not None and self._seen.verdict is HealthVerdict.DOES_NOT_JUDGE
         return "bad" if bad else "warning"
+
+    def offer_results(self, offered: bool) -> None:
+        """`offered`: the page has no such button already."""
+        self._results.setVisible(offered)
 
     def restyle(self) -> None:
         self.table.use_palette(QGuiApplication.palette())

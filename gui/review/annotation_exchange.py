@@ -14,7 +14,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, file_stem, listed, visible
-from engine.core.rubric import Rubric
 from engine.settings.sampling import ItemSample
 from gui.review import review_jobs
 from gui.review.annotators import typed_in
@@ -31,6 +30,7 @@ from gui.workspace.threads import Job, Task, ThreadName
 from gui.workspace.workspace import LONGEST_NAME, Workspace
 
 if TYPE_CHECKING:
+    from engine.core.rubric import Rubric
     from engine.data.dataset import Dataset
     from engine.results.annotation_import import Namesake
 
@@ -121,12 +121,13 @@ class SheetDialog(labels.Dialog):
         return ItemSample(self.number.value()) if self.number.value() else None
 
 
-class AddWordsDialog(labels.Dialog):
+class AddWordsDialog(QtWidgets.QDialog):
     """`accepted`: the files are to be added, by `answers`."""
 
     def __init__(self, found: CountedFiles, parent: QtWidgets.QWidget) -> None:
-        super().__init__(f"Import annotations into {visible(found.joining.run.called)}", parent, 110, 30)
+        super().__init__(parent)
         self.found = found
+        self.setWindowTitle(f"Import annotations into {visible(found.joining.run.called)}")
         self.sheet = SheetView()
         self.sheet.show_sheet(found.sheet)
         self.questions = [NamesakeQuestion(asked) for asked in found.joining.namesakes]
@@ -138,6 +139,7 @@ class AddWordsDialog(labels.Dialog):
         for question in self.questions:
             question.changed.connect(self._follow)
         self._follow()
+        labels.make_room(self, 110, 30)
         first = self.questions[0].one if self.questions else self.add
         first.setFocus(Qt.FocusReason.OtherFocusReason)
 

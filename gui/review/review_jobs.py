@@ -5,21 +5,17 @@ who labels blind.
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.annotations.records import Filters, ListOrder, search_pattern
-from engine.core.errors import StoreError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, HumanLabel
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
-from engine.core.rubric import Rubric
 from engine.core.tables import Sheet
-from engine.settings.identity import StoredRun
-from engine.settings.sampling import DEFAULT_SEED, ItemSample, hidden_place
+from engine.settings.sampling import DEFAULT_SEED, hidden_place
 from engine.system.files import check_targets
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import Opened
@@ -28,10 +24,13 @@ from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
     from engine.analysis.review_order import Remarks, ReviewItem, ReviewRow
+    from engine.core.rubric import Rubric
     from engine.data.dataset import Dataset
     from engine.results.annotation_file import AnnotationFile
     from engine.results.annotation_import import Joining
     from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
+    from engine.settings.sampling import ItemSample
 
 HIDDEN = "Hidden while you label blind. Your own label: A, B, G or X."
 HIDDEN_WHILE_BLIND = "All other labels are hidden while you label blind."
@@ -225,6 +224,9 @@ def answering_runs(_control: JobControl, store_path: Path, run_id: int) -> "Sequ
 @job
 def other_runs(control: JobControl, store_path: Path, run_ids: Sequence[int]) -> Mapping[int, OtherRun]:
     """Runs by their ids, to be read beside the open one; what is not there any more is left out."""
+    from contextlib import suppress
+
+    from engine.core.errors import StoreError
     from engine.results.run_results import load_results
 
     found = {}

@@ -230,7 +230,7 @@ class RunWatch(QObject):
     def __init__(self, judge: JudgePage, queue: RunQueue, state: State, window: QWidget) -> None:
         super().__init__(window)
         self._control, self._queue, self._state, self._window = judge.control, queue, state, window
-        self._say_awake = judge.run_panel.awake.setVisible
+        self._say_awake = judge.run_panel.show_awake
         self._awake: Awake | None = None
         self._name = window.windowTitle()
         self._tick = timer(self, _TICK_MS, self._follow, once=False)

@@ -159,6 +159,13 @@ def button(text: str, do: Callable[[], object], accessible: str = "", what: str 
     return made
 
 
+def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> None:
+    """Let a dialog be this many average characters wide, lines high, up to its `share` of the screen."""
+    metrics = dialog.fontMetrics()
+    wanted = QSize(metrics.averageCharWidth() * letters, metrics.height() * lines)
+    dialog.resize(wanted.boundedTo(dialog.screen().availableSize() * share))
+
+
 class Dialog(QDialog):
     """At least so many average characters wide; with `lines`, so large, up to its `share` of the screen."""
 
@@ -167,12 +174,10 @@ class Dialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
-        metrics = self.fontMetrics()
         if lines:
-            wanted = QSize(metrics.averageCharWidth() * letters, metrics.height() * lines)
-            self.resize(wanted.boundedTo(self.screen().availableSize() * share))
+            make_room(self, letters, lines, share)
         else:
-            self.setMinimumWidth(metrics.averageCharWidth() * letters)
+            self.setMinimumWidth(self.fontMetrics().averageCharWidth() * letters)
 
 
 # Qt breaks a line after a space, a slash or a hyphen. A name of 255 characters may have none of these, and

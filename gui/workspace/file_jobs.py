@@ -13,7 +13,6 @@ from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from engine.core.tables import Column, Estimate, Kind, Row, Table
-from engine.settings.identity import StoredRun
 from engine.system.paths import PathKind, seen_at
 from gui.workspace.open_run import measured_mark
 from gui.workspace.threads import JobControl, job
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from engine.metrics.matching import Matched
     from engine.ranking.weighted_scoring import SlicedWeightedScoring
     from engine.results.run_results import RunResults
+    from engine.settings.identity import StoredRun
 
 
 @dataclass(frozen=True)

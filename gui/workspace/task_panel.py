@@ -14,7 +14,7 @@ from engine.core.tables import Sheet
 from gui.widgets.actions import BusyLine
 from gui.widgets.files import open_file, show_folder
 from gui.widgets.foreign_text import plain_label
-from gui.widgets.labels import STRETCH, Dialog, in_column, scrolling, show_text
+from gui.widgets.labels import STRETCH, Dialog, in_column, make_room, scrolling, show_text
 from gui.widgets.notice import Message, Notice
 from gui.widgets.text_views import SheetView
 from gui.workspace import threads as workers
@@ -121,22 +121,22 @@ class TaskDialog(Dialog):
 
     task: TaskPanel
 
-    def __init__(self, title: str, act: str, use: str, parent: QWidget | None, size: tuple[int, int]) -> None:
-        """`size`: in average characters and lines."""
-        super().__init__(title, parent, *size)
+    def __init__(self, title: str, act: str, use: str, parent: QWidget | None) -> None:
+        super().__init__(title, parent)
         self.notice, self.outcome, self.sheet = Notice(), plain_label(role="heading"), SheetView()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.use_button = self.buttons.addButton(use, QDialogButtonBox.ButtonRole.ActionRole)
         self.act_button = self.buttons.addButton(act, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.rejected.connect(self.reject)
 
-    def lay_out(self, asked: QWidget) -> None:
+    def lay_out(self, asked: QWidget, letters: int, lines: int) -> None:
         inside = QWidget()
         shown = (self.notice, self.task.line, self.outcome, self.sheet)
         in_column(asked, *shown, STRETCH, on=inside, spacing=8)
         self.outcome.hide()
         in_column((scrolling(inside), STRETCH), self.buttons, on=self, margins=None, spacing=8)
         self.act_button.setDefault(True)
+        make_room(self, letters, lines)
 
     def begin(self, job: Job[Any], text: str) -> None:
         self.outcome.hide()
