@@ -262,13 +262,14 @@ class JudgeColumnDialog(labels.Dialog):
         self.choice.addItems([*map(visible, columns)])
         labels.name(self.choice, "Column of the judge's verdicts")
         self.meanings: dict[str, ComboBox] = {}
-        self._rows = QtWidgets.QFormLayout()
+        meant = QtWidgets.QWidget()
+        self._rows = QtWidgets.QFormLayout(meant)
         self.buttons = labels.ok_and_cancel(self)
         self.ok_button = self.buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Ok)
         self.ok_button.setText("&Add")
         asked = f"Which column of {short_name(path.name)} holds the judge's verdicts?"
         none = [] if columns else [plain_label("No column of few values is in this file.")]
-        inside = labels.scrolling(labels.as_column(self._rows, labels.STRETCH)), labels.STRETCH
+        inside = labels.scrolling(labels.as_column(meant, labels.STRETCH)), labels.STRETCH
         question = plain_label(asked)
         labels.in_column(
             question, self.choice, *none, inside, self.buttons, on=self, margins=None, spacing=10
@@ -319,8 +320,7 @@ class ChoicePanel(labels.DownScroll):
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__()
-        labels.name(self, "What is compared")
+        super().__init__(accessible="What is compared")
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None

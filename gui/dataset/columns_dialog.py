@@ -341,7 +341,6 @@ class ColumnsDialog(ReadingOrder, labels.Dialog):
         self._form = QtWidgets.QWidget()
         self._column = labels.in_column(on=self._form, margins=None, spacing=8)
         area = labels.DownScroll(self._form)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         right = labels.as_column(
             labels.heading("The first items, read so"), (self.items, STRETCH), self.problem
         )

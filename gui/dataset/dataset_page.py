@@ -121,18 +121,9 @@ class OutputsDialog(ReadingOrder, labels.Dialog):
             ),
             labels.hint("For each pair it is drawn at random which candidate is response A."),
         )
-        inside = QWidget()
-        labels.in_column(
-            labels.hint(_WHAT_OUTPUTS),
-            self.files,
-            beside,
-            self.other,
-            self.sheet,
-            STRETCH,
-            on=inside,
-            spacing=8,
-        )
-        parts = ((labels.scrolling(inside), STRETCH), self.choice, self.status, self.buttons)
+        above = (labels.hint(_WHAT_OUTPUTS), self.files, beside, self.other, self.sheet, STRETCH)
+        inside = labels.scrolling(labels.as_column(*above, spacing=8))
+        parts = ((inside, STRETCH), self.choice, self.status, self.buttons)
         labels.in_column(*parts, on=self, margins=None, spacing=8)
 
     def _connect(self) -> None:

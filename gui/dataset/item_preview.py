@@ -154,7 +154,6 @@ class SummaryPanel(QWidget):
 
 
 def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
-    cell = QWidget()
     title = words(criterion).capitalize()
     labelled = summary.labelled[criterion]
     bar = ShareBar(title, without="no label")
@@ -163,8 +162,7 @@ def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
     count = labels.hint(f"{labelled:,}" if labelled else "no labels", wrap=False)
     count.setToolTip(f"{labelled:,} labels, {summary.explained[criterion]:,} explanations")
     above = labels.in_row((labels.label(title, wrap=False), STRETCH), count)
-    labels.in_column(above, bar, on=cell, spacing=3)
-    return cell
+    return labels.as_column(above, bar, spacing=3)
 
 
 # Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.

@@ -415,7 +415,6 @@ class CriteriaTab(QWidget):
         fields.setLayout(self.fields)
         self._form = labels.column(fields)
         area = labels.DownScroll(self._form)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         # What takes room below takes it of the end of the fields.
         parts = PageSplitter(Qt.Orientation.Vertical, above, area, stretches=(0, 1))
         parts.keeps_first = True
@@ -536,10 +535,8 @@ class WordingTab(QWidget):
             own = {name: part for name, part in rubrics.WORDING_PARTS.items() if part.group == group}
             parts += [labels.heading(group), self._group(own)]
         above = labels.in_row((self._changed, labels.STRETCH), self.reset_button)
-        area = labels.DownScroll(labels.column(*parts))
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area = area
-        labels.in_column(above, (area, labels.STRETCH), on=self, margins=(8, 8, 8, 8))
+        self._area = labels.DownScroll(labels.column(*parts))
+        labels.in_column(above, (self._area, labels.STRETCH), on=self, margins=(8, 8, 8, 8))
         draft.changed.connect(self._show)
         self._show()
 

@@ -308,11 +308,8 @@ class SettingsPanel(QWidget):
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
         """A setup with what the fields say; without criteria where none is chosen."""
-        rubric, orders, values = (
-            self._workspace.rubric.rubric,
-            self._orders.currentIndex(),
-            self._mode.values(),
-        )
+        rubric, orders = self._workspace.rubric.rubric, self._orders.currentIndex()
+        values = self._mode.values()
         values |= {"rubric": rubric, "criteria": self.criteria.chosen, "both_orders": orders != _ONE}
         values["second_order_below"] = DEFAULT_MARGIN if orders == _UNCERTAIN else None
         return self.advanced.in_setup(replace(self.methods.in_setup(setup), **values))

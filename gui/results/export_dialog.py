@@ -143,8 +143,7 @@ class ExportDialog(labels.Dialog):
         heading.setBuddy(self.field)
         # Scrolled: long names and many signs of a bad judge may make it higher than the screen.
         self._inside = labels.as_column(form, self.health, STRETCH, role="content", spacing=10)
-        self._shown = DownScroll(self._inside)
-        name(self._shown, "What is exported")
+        self._shown = DownScroll(self._inside, "What is exported")
         asked = (self.unfinished, self.stale, self.with_judge, self.with_curve, self.only_accepted)
         where = (heading, in_row((self.field, STRETCH), browse), self.status, self.buttons)
         in_column((self._shown, STRETCH), *asked, *where, on=self, margins=None, spacing=10)

@@ -385,7 +385,6 @@ class Controls(DownScroll):
 
     def __init__(self, *controls: QWidget) -> None:
         super().__init__(labels.as_column(*controls, spacing=6))
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._soon = timer(self, 0, self._keep_in_sight)  # once all parts have found their places
         self.verticalScrollBar().rangeChanged.connect(self._soon.start)

@@ -188,7 +188,6 @@ class ReviewPage(Page):
         right = as_column(self.part, self.missing, (self._down, STRETCH))
         self.list.put_below(self.reviewer.hidden_when_blind(self.stale))
         area = DownScroll(as_column((self.list, STRETCH)))
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         across = PageSplitter(Qt.Orientation.Horizontal, area, right, stretches=(1, 3))
         across.setSizes([396, 764])
         texts = {"texts": self.reading.above, "responses": self.reading.beside}

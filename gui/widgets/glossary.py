@@ -242,8 +242,7 @@ class HelpDialog(labels.Dialog):
         content = labels.as_column(
             *self.sections.values(), self._nothing, labels.STRETCH, margins=None, role="content"
         )
-        self.area = labels.DownScroll(content)
-        self.area.setAccessibleName("What the words mean")
+        self.area = labels.DownScroll(content, "What the words mean")
         close = labels.close_button(self)
         labels.in_column(self.search, (self.area, labels.STRETCH), close, on=self, margins=None)
 
@@ -322,9 +321,7 @@ def beside_help(title: QtWidgets.QWidget, topic: Topic) -> QtWidgets.QWidget:
 
 def _section(topic: Topic) -> QtWidgets.QWidget:
     entry = GLOSSARY[topic]
-    section = QtWidgets.QWidget()
     parts = map(labels.label, entry.text.splitlines())
     more = labels.hint(f"More in docs/{entry.page}")
     title = labels.heading(topic.value)
-    labels.in_column(title, *parts, more, on=section, margins=(0, 4, 0, 10), spacing=4)
-    return section
+    return labels.as_column(title, *parts, more, margins=(0, 4, 0, 10), spacing=4)

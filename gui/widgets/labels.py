@@ -318,10 +318,13 @@ def scrolling(inside: QWidget, accessible: str = "") -> QtWidgets.QScrollArea:
 
 
 class DownScroll(QtWidgets.QScrollArea):
-    """Scrolls up and down alone, so it is never narrower than what is in it."""
+    """Scrolls up and down alone, so it is never narrower than what is in it; by keys, too, with a name."""
 
-    def __init__(self, inside: QWidget | None = None) -> None:
+    def __init__(self, inside: QWidget | None = None, accessible: str = "") -> None:
         super().__init__()
+        self.setAccessibleName(accessible)
+        if not accessible:
+            self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, qVersion
+from PySide6.QtCore import QObject, Signal, SignalInstance, qVersion
 from PySide6.QtGui import QGuiApplication
 
 from engine.core import VERSION
@@ -204,9 +204,8 @@ class SettingsDialog(ReadingOrder, labels.Dialog):
         forget.clicked.connect(self._show)
         of_runs = "The settings of a run are on the Judge page and are stored with each run."
         inside = labels.as_column(self._form, forget, labels.hint(of_runs), labels.STRETCH)
-        scrolled = labels.DownScroll(inside)
-        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its fields have the keys
-        labels.in_column((scrolled, labels.STRETCH), labels.close_button(self), on=self, margins=None)
+        scrolled = labels.DownScroll(inside), labels.STRETCH
+        labels.in_column(scrolled, labels.close_button(self), on=self, margins=None)
         self.finished.connect(self._keep_author)
         self._show()
 

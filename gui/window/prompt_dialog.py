@@ -110,12 +110,11 @@ class PromptDialog(labels.Dialog):
         above = labels.in_row(
             self.criterion, self.order, self.method, self.tokens, self.verdict, self.copy, labels.STRETCH
         )
-        left, right = QWidget(), QWidget()
-        labels.in_column((self.view, labels.STRETCH), self.token, self.counts, on=left)
+        left = labels.as_column((self.view, labels.STRETCH), self.token, self.counts)
         title, why = labels.heading("Next-token probabilities"), labels.hint(_ALONE)
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
-        labels.in_column(title, why, ask, self.busy, self.mass, self.answer_view, labels.STRETCH, on=right)
-        right.setProperty("role", "content")
+        answered = (self.busy, self.mass, self.answer_view, labels.STRETCH)
+        right = labels.as_column(title, why, ask, *answered, role="content")
         scrolled = labels.scrolling(right)  # of large text the table is higher than the window
         across = PageSplitter(Qt.Orientation.Horizontal, left, scrolled, stretches=(3, 1))
         across.setSizes([690, 460])

@@ -14,7 +14,7 @@ from engine.core.tables import Sheet
 from gui.widgets.actions import BusyLine
 from gui.widgets.files import open_file, show_folder
 from gui.widgets.foreign_text import plain_label
-from gui.widgets.labels import STRETCH, Dialog, in_column, make_room, scrolling, show_text
+from gui.widgets.labels import STRETCH, Dialog, as_column, in_column, make_room, scrolling, show_text
 from gui.widgets.notice import Message, Notice
 from gui.widgets.text_views import SheetView
 from gui.workspace import threads as workers
@@ -130,9 +130,8 @@ class TaskDialog(Dialog):
         self.buttons.rejected.connect(self.reject)
 
     def lay_out(self, asked: QWidget, letters: int, lines: int) -> None:
-        inside = QWidget()
         shown = (self.notice, self.task.line, self.outcome, self.sheet)
-        in_column(asked, *shown, STRETCH, on=inside, spacing=8)
+        inside = as_column(asked, *shown, STRETCH, spacing=8)
         self.outcome.hide()
         in_column((scrolling(inside), STRETCH), self.buttons, on=self, margins=None, spacing=8)
         self.act_button.setDefault(True)
