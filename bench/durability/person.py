@@ -16,7 +16,7 @@ from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_model
 from gui.review.review_table import STATE
 from gui.runs.run_desk import RUN
-from gui.runs.runs_table import RunNameDialog
+from gui.runs.runs_dialog import RunNameDialog
 from gui.widgets.label_mark import LABEL_WORDS, LETTERS
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName

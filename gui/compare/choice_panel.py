@@ -17,6 +17,7 @@ from engine.core.codec import record_or
 from engine.core.column_map import NO_COLUMN, JudgeColumn, JudgeFile
 from engine.core.errors import EngineError, JudgeColumnError, SetupError, WrongKindError
 from engine.core.formatting import counted, short_name, visible
+from engine.settings.identity import StoredRun
 from engine.settings.rows import Mode, settings_in_words
 from engine.system.paths import current_folder, home
 from gui.compare.compare_jobs import CompareRequest, Examined, columns_of_judges, examine
@@ -27,8 +28,7 @@ from gui.widgets.files import ALL_FILES, DATASETS, ask_source
 from gui.widgets.foreign_text import one_line, plain_label, tip
 from gui.widgets.label_mark import MEANINGS
 from gui.widgets.notice import IN_THE_WINDOW
-from gui.widgets.value_table import Index
-from gui.widgets.views import ListView
+from gui.widgets.views import Index, ListView
 from gui.workspace.page import SourceBox
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -36,7 +36,6 @@ from gui.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.settings.identity import StoredRun
 
 _LINES_SHOWN, _LETTERS_SHOWN = 7, 28  # at the least
 _ELSEWHERE = "To compare its runs, choose that dataset at the head of the window."
@@ -251,26 +250,26 @@ def _words_on(run: "StoredRun", is_open: bool) -> str:
 _CHOOSE = "choose …"
 
 
-class JudgeColumnDialog(QtWidgets.QDialog):
+class JudgeColumnDialog(labels.Dialog):
     """`accepted`: `column` may be read. `columns`: that may be it, what each value means or None."""
 
     def __init__(
         self, path: Path, columns: Mapping[str, Mapping[str, str | None]], parent: QtWidgets.QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("A judge's verdicts")
+        super().__init__("A judge's verdicts", parent, 60, 18)
         self._columns = columns
         self.choice = ComboBox()
         self.choice.addItems([*map(visible, columns)])
         labels.name(self.choice, "Column of the judge's verdicts")
         self.meanings: dict[str, ComboBox] = {}
-        self._rows = QtWidgets.QFormLayout()
+        meant = QtWidgets.QWidget()
+        self._rows = QtWidgets.QFormLayout(meant)
         self.buttons = labels.ok_and_cancel(self)
         self.ok_button = self.buttons.button(QtWidgets.QDialogButtonBox.StandardButton.Ok)
         self.ok_button.setText("&Add")
         asked = f"Which column of {short_name(path.name)} holds the judge's verdicts?"
         none = [] if columns else [plain_label("No column of few values is in this file.")]
-        inside = labels.scrolling(labels.as_column(self._as_widget(), labels.STRETCH)), labels.STRETCH
+        inside = labels.scrolling(labels.as_column(meant, labels.STRETCH)), labels.STRETCH
         question = plain_label(asked)
         labels.in_column(
             question, self.choice, *none, inside, self.buttons, on=self, margins=None, spacing=10
@@ -278,7 +277,6 @@ class JudgeColumnDialog(QtWidgets.QDialog):
         self.choice.setVisible(bool(columns))
         self.choice.currentIndexChanged.connect(self._show_values)
         self._show_values()
-        labels.make_room(self, 60, 18)
         self.choice.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
@@ -289,11 +287,6 @@ class JudgeColumnDialog(QtWidgets.QDialog):
     @property
     def _name(self) -> str:
         return [*self._columns][self.choice.currentIndex()] if self._columns else ""
-
-    def _as_widget(self) -> QtWidgets.QWidget:
-        holder = QtWidgets.QWidget()
-        holder.setLayout(self._rows)
-        return holder
 
     def _show_values(self) -> None:
         while self._rows.rowCount():
@@ -323,11 +316,11 @@ class ChoicePanel(labels.DownScroll):
 
     changed = Signal()
     gold_changed = Signal()
+    compare_wanted = Signal()
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__()
-        labels.name(self, "What is compared")
+        super().__init__(accessible="What is compared")
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
@@ -337,8 +330,8 @@ class ChoicePanel(labels.DownScroll):
         self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self.systems.show_examined)
         self.gold_text = plain_label()
         self.whose = SourceBox()
-        self.compare_button = labels.main_button("&Compare")
-        labels.name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
+        named = "Compare the ticked systems"
+        self.compare_button = labels.main_button("&Compare", self.compare_wanted.emit, named, "Ctrl+Enter")
         self._lacking = labels.hint("")
         self.panel_button = QtWidgets.QPushButton("Make a jur&y…")
         what = "Combines them into one judge, stored as a run of its own"
@@ -398,9 +391,8 @@ class ChoicePanel(labels.DownScroll):
     def add_files(self, paths: Sequence[Path], column: JudgeColumn = NO_COLUMN) -> None:
         """List files of judges and tick them, once it is known that they can be compared."""
         files = [JudgeFile(path, column) for path in paths]
-        adding = self._workspace.threads.start(ThreadName.FILES, examine(files, self.gold))
-        adding.finished.connect(self._add)
-        adding.failed.connect(self.refused)
+        job = examine(files, self.gold)
+        self._workspace.threads.start(ThreadName.FILES, job, self._add, self.refused.emit)
 
     def _add(self, examined: Examined) -> None:
         absolute = {file._replace(path=file.path.absolute()): file.name for file in examined.fit}
@@ -426,9 +418,8 @@ class ChoicePanel(labels.DownScroll):
 
     def _ask_column(self, path: Path) -> None:
         """Ask which column of a file holds a judge's verdicts, and what its values mean, and add it so."""
-        looking = self._workspace.threads.start(ThreadName.FILES, columns_of_judges(path))
-        looking.finished.connect(partial(self._show_columns, path))
-        looking.failed.connect(self.refused)
+        job, show = columns_of_judges(path), partial(self._show_columns, path)
+        self._workspace.threads.start(ThreadName.FILES, job, show, self.refused.emit)
 
     def _show_columns(self, path: Path, columns: Mapping[str, Mapping[str, str | None]]) -> None:
         asked = JudgeColumnDialog(path, columns, self)

@@ -373,7 +373,7 @@ def _by_run(request: RankRequest, results: "RunResults") -> tuple["RankedBy", Se
     """By whose labels of a run, and what is to be said of items that take no part."""
     from engine.metrics.matching import annotator_caveats, match_items, system_of_run
     from engine.report.rankings import RankedBy
-    from gui.results.weighted_scoring_jobs import Basis, weighed
+    from gui.results.score_jobs import Basis, weighed
 
     system = system_of_run(results)
     matched = match_items(system, request.dataset, partial=True)

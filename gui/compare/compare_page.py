@@ -22,7 +22,7 @@ from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import plain_label
 from gui.widgets.notice import Notice
 from gui.workspace.open_run import run_mark
-from gui.workspace.page import Page, two_parts
+from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskDialog, TaskPanel, tell_written
 from gui.workspace.threads import ThreadName
@@ -65,13 +65,13 @@ class JuryDialog(TaskDialog):
         self.by_mean = QtWidgets.QRadioButton("&Mean of all judges")
         self.lengths = QtWidgets.QCheckBox("Use the len&gths of the responses")
         self.certainty = DoubleSpinBox(minimum=0.3, maximum=0.99, singleStep=0.05, value=0.9)
-        self.worth_button = QtWidgets.QPushButton("&What are they worth?")
+        named, worth = "What are these judges worth?", partial(self.decide, plan=True)
+        self.worth_button = labels.button("&What are they worth?", worth, named, _WORTH)
         threads, take, fail = workspace.threads, self._take, self.notice
         self.task = TaskPanel(threads, ThreadName.MEASURE, self, take, failed=fail, changed=self._enable)
         self.lay_out(self._asked(), letters=160, lines=42)
         self.by_labels.toggled.connect(self._enable)
         self.act_button.clicked.connect(self.decide)
-        self.worth_button.clicked.connect(partial(self.decide, plan=True))
         self.use_button.clicked.connect(self._open)
         self._enable()
 
@@ -100,7 +100,6 @@ class JuryDialog(TaskDialog):
         called = labels.in_row(labels.label("Name:", wrap=False), (self.called, labels.STRETCH))
         by_labels = (self.by_labels, labels.hint(_BY_LABELS), self.lengths)
         by_mean = (self.by_mean, labels.hint(_MEAN))
-        labels.name(self.worth_button, "What are these judges worth?", _WORTH)
         worth = labels.in_row(self.worth_button, (labels.hint(_WORTH), labels.STRETCH))
         return labels.panel(title, labels.hint(_JURY), called, *by_labels, *by_mean, certain, worth)
 
@@ -192,9 +191,8 @@ class ComparePage(Page):
         if self.compared is not None:
             in_use = self.workspace.files_in_use(self)
             job = compare_jobs.save_comparison(path, self.compared, in_use, self.view.slices.sliced)
-            task = self.workspace.threads.start(ThreadName.FILES, job, must_end=True)
-            task.finished.connect(partial(tell_written, self.workspace))
-            task.failed.connect(self.notice.show_error)
+            tell, fail = partial(tell_written, self.workspace), self.notice.show_error
+            self.workspace.threads.start(ThreadName.FILES, job, tell, fail, must_end=True)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         # Everything but submission files is left to the window.
@@ -214,18 +212,15 @@ class ComparePage(Page):
         # What compares is last, where nothing can move it.
         for part in (self.slices, self.save_button, self.choosing.compare_button):
             self.header.addWidget(part)
-        self.stack = QtWidgets.QStackedWidget()
-        self.stack.addWidget(self._empty())
-        self.stack.addWidget(self.view)
+        self.stack = labels.stack(self._empty(), self.view)
         self.doubts.hide()
         above = (self.notice, self._comparing.line, self.stale, self.doubts)
         right = labels.as_column(*above, (self.stack, labels.STRETCH))
-        parts = two_parts(Qt.Orientation.Horizontal, self.choosing, right, stretches=(0, 1))
+        parts = PageSplitter(Qt.Orientation.Horizontal, self.choosing, right, stretches=(0, 1))
         self.body.addWidget(self.remember("compare", parts), 1)
 
     def _empty(self) -> QtWidgets.QWidget:
-        wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"
-        self.judge_button = labels.button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
+        self.judge_button = self.way_to_judge()
         go_on = (self.judge_button, Qt.AlignmentFlag.AlignLeft)
         title = labels.heading("Nothing is compared yet")
         return labels.panel(title, labels.hint(_WHAT), self.needs, go_on, labels.STRETCH)
@@ -233,7 +228,7 @@ class ComparePage(Page):
     def _connect(self) -> None:
         space = self.workspace
         self.choosing.changed.connect(self._bring_up_to_date)
-        self.choosing.compare_button.clicked.connect(self.compare)
+        self.choosing.compare_wanted.connect(self.compare)
         self.choosing.panel_button.clicked.connect(self.decide_together)
         self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)

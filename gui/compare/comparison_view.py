@@ -20,8 +20,17 @@ from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.text_views import SectionView
-from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index, TableModel
-from gui.widgets.views import FillingView, dressed, measure_view, table_view
+from gui.widgets.views import (
+    SORT_ROLE,
+    FillingView,
+    Head,
+    HeadedModel,
+    Index,
+    TableModel,
+    dressed,
+    measure_view,
+    table_view,
+)
 from gui.workspace.file_jobs import compare_slices
 from gui.workspace.slices_panel import SlicesPanel, SliceWords
 from gui.workspace.task_panel import TaskPanel

@@ -1,15 +1,15 @@
 """The page Ranking: which candidate, a model that wrote responses, is better, by whose labels."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QStackedWidget, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
 
-from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, ListOrder, WantedItems
 from engine.core.errors import DoubtfulCandidates, EngineError, SetupError
 from engine.core.events import MeasureProgress, Preparing
@@ -21,9 +21,9 @@ from gui.compare.compare_jobs import RankedCandidates, RankRequest, rank_candida
 from gui.results.run_weights import RunWeights
 from gui.widgets import labels
 from gui.widgets.actions import timer
-from gui.widgets.fields import FlowLayout, narrow_box
+from gui.widgets.fields import ComboBox, FlowLayout, narrow_box
 from gui.widgets.files import ask_target
-from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.workspace.dataset_reader import ColumnsRequest
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 WEIGHTED = "weighted"
-_WHOLE = int(Qt.ItemDataRole.UserRole) + 1
 _OF_WEIGHTED = "The winners by all criteria, with the weights set on Results, under “Weighted scoring”"
 
 
@@ -58,6 +57,7 @@ class RankChoice(QWidget):
         self._workspace = workspace
         self._run_id: int | None = None  # of which labels were offered last
         self._wanted = OVERALL  # the criterion that was chosen last
+        self._whole: dict[ComboBox, dict[str, str]] = {}
         self.by = narrow_box("Labels to rank by", letters=28)
         self.criterion = narrow_box("Criterion to rank by", letters=16)
         self.whose = SourceBox()
@@ -118,17 +118,15 @@ class RankChoice(QWidget):
         run, before = self._workspace.run, self.chosen
         is_new = run is not None and run.id != self._run_id
         self._run_id = run.id if run is not None else None
-        with QSignalBlocker(self.by):
-            self.by.clear()
-            for by, dataset in self._datasets.items():
-                if by is RankingSource.RUN and run is not None:
-                    stored = run.results.run
-                    _add_entry(self.by, f"Labels of {stored.called}", by, f"Labels of {stored.title}")
-                elif dataset is not None:
-                    text = f"Human labels of {short_name(dataset.name)}"
-                    _add_entry(self.by, text, by, f"Human labels of {dataset.path}")
-            place = self.by.findData(RankingSource.RUN if is_new else before)
-            self.by.setCurrentIndex(max(place, 0) if self.by.count() else -1)
+        entries: list[tuple[str, str, str]] = []
+        for by, dataset in self._datasets.items():
+            if by is RankingSource.RUN and run is not None:
+                stored = run.results.run
+                entries.append((one_line(f"Labels of {stored.called}"), by, f"Labels of {stored.title}"))
+            elif dataset is not None:
+                text = one_line(f"Human labels of {short_name(dataset.name)}")
+                entries.append((text, by, f"Human labels of {dataset.path}"))
+        self._offer(self.by, entries, RankingSource.RUN if is_new else before)
         self._follow_annotators()
         self._offer_criteria()
 
@@ -137,15 +135,13 @@ class RankChoice(QWidget):
         names: tuple[str, ...] = dataset.criteria if dataset is not None else ()
         if chosen is RankingSource.RUN and run is not None:
             names = run.results.run.identity.criteria
-        with QSignalBlocker(self.criterion):
-            self.criterion.clear()
-            for each in names:
-                _add_entry(self.criterion, capitalised(words(each)), each, each)
-            if chosen is RankingSource.RUN:
-                _add_entry(self.criterion, "Weighted scoring", WEIGHTED, _OF_WEIGHTED)
-            wanted = self._wanted if self.criterion.findData(self._wanted) >= 0 else None
-            default = default_criterion(names) if names else None
-            self.criterion.setCurrentIndex(self.criterion.findData(wanted or default))
+        entries = [(one_line(capitalised(words(each))), each, each) for each in names]
+        if chosen is RankingSource.RUN:
+            entries.append(("Weighted scoring", WEIGHTED, _OF_WEIGHTED))
+        wanted = self._wanted in (value for _, value, _ in entries)
+        self._offer(
+            self.criterion, entries, self._wanted if wanted or not names else default_criterion(names)
+        )
         self.whose.setVisible(chosen is RankingSource.RUN)
         self._tell()
 
@@ -153,25 +149,18 @@ class RankChoice(QWidget):
         self._wanted = str(self.criterion.currentData())
 
     def _follow_annotators(self) -> None:
-        # Offer the annotators who labelled the run; what they say may rank it otherwise.
-        run = self._workspace.run
-        reviews = run.results.reviews if run is not None else Reviews()
-        with QSignalBlocker(self.whose):
-            self.whose.offer(tuple(reviews.labels), bool(reviews.adjudicated))
-        self.whose.setEnabled(bool(reviews.annotators))
-        self.changed.emit()
+        self.whose.offer_of(self._workspace.run)
+        self.changed.emit()  # what they say may rank it otherwise
 
     def _tell(self) -> None:
-        for box in (self.by, self.criterion):
-            set_tip(box, str(box.currentData(_WHOLE) or ""))
+        for box, whole in self._whole.items():
+            set_tip(box, whole.get(box.currentData(), ""))
         self.changed.emit()
 
-
-def _add_entry(box: QComboBox, text: str, value: str, whole: str) -> None:
-    """Offer a value; `whole` is what its tip says, and that of the closed list where it is chosen."""
-    box.addItem(one_line(text), value)
-    box.setItemData(box.count() - 1, tip(whole), Qt.ItemDataRole.ToolTipRole)
-    box.setItemData(box.count() - 1, whole, _WHOLE)
+    def _offer(self, box: ComboBox, entries: Sequence[tuple[str, str, str]], chosen: str | None) -> None:
+        """Each with what its tip says, which is that of the closed list where it is chosen."""
+        box.offer(entries, chosen)
+        self._whole[box] = {value: what for _, value, what in entries}
 
 
 _DEBOUNCE_MS = 300
@@ -211,16 +200,9 @@ class RankingPage(Page):
         self._doubted: RankRequest | None = None  # whose candidates look like ids
         self._many: Path | None = None  # the dataset whose candidates are all meant
         self._stale = True
-        threads, take, follow = workspace.threads, self._take, self._follow
-        self._ranking = TaskPanel(
-            threads,
-            ThreadName.MEASURE,
-            self,
-            take,
-            follow=follow,
-            failed=self._fail,
-            stopped=self._tell_stopped,
-        )
+        threads, lane, take, follow = workspace.threads, ThreadName.MEASURE, self._take, self._follow
+        fail, stop = self._fail, self._tell_stopped
+        self._ranking = TaskPanel(threads, lane, self, take, follow=follow, failed=fail, stopped=stop)
         self._later = timer(self, 0, self._rank_if_stale)
         self.label_button = labels.button("&Label at random", self._label_at_random, *_AT_RANDOM)
         self.choice = RankChoice(workspace, beside=self.label_button)
@@ -263,27 +245,23 @@ class RankingPage(Page):
     def _build(self) -> None:
         asked, what = self._ask_where_to_save, "Every rate, pair and interval"
         self.save_button = labels.button("&Save as JSON…", asked, "Save the ranking as JSON", what)
-        self.rank_button = labels.main_button("Ran&k")
-        labels.name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
+        self.rank_button = labels.main_button("Ran&k", self.rank_anew, "Rank the candidates", "Ctrl+Enter")
         for part in (self.save_button, self.rank_button):
             self.header.addWidget(part)
         self.title = OneLine(role="heading")
         self.doubts, self.notes = plain_label(role="bad"), plain_label(role="warning")
         found = labels.column(self.title, self.doubts, self.notes, labels.hint(_HOW), self.sheet)
-        self.stack = QStackedWidget()
-        self.stack.addWidget(self._empty())
-        self.stack.addWidget(labels.scrolling(found, "Ranking"))
+        self.stack = labels.stack(self._empty(), labels.scrolling(found, "Ranking"))
         content = labels.as_column(self.choice, self._ranking.line, (self.stack, labels.STRETCH))
         self.body.addWidget(content, 1)
 
     def _empty(self) -> QWidget:
         self._empty_title, self._why = labels.heading(_NOTHING), plain_label()
-        self.columns_button = labels.main_button("Choose &columns…")
         named = "Choose the columns that name the candidate models"
-        labels.name(self.columns_button, "Choose columns", named)
-        self.columns_button.clicked.connect(self._ask_columns)
-        wanted, what = self.workspace.page_wanted, "Go to the Judge page to make a run"
-        self.judge_button = labels.button("Go to &Judge", lambda: wanted.emit(PageName.JUDGE), what)
+        self.columns_button = labels.main_button(
+            "Choose &columns…", self._ask_columns, "Choose columns", named
+        )
+        self.judge_button = self.way_to_judge()
         what = "Rank all candidates, though their names look like ids"
         self.all_button = labels.button("Rank them &all", self._rank_all, what)
         row = (self.columns_button, self.all_button, self.judge_button)
@@ -294,7 +272,6 @@ class RankingPage(Page):
         self.choice.changed.connect(self._rank_soon)
         for signal in (self.workspace.run_changed, self.workspace.dataset_changed):
             signal.connect(self._let_go)
-        self.rank_button.clicked.connect(self.rank_anew)
         self.sheet.listed.connect(self._list_behind)
         self.add_keys(rank=self.rank_anew)
 

@@ -14,30 +14,15 @@ from engine.core.items import BACKGROUND, HUMAN_LABELS, written_label
 from engine.core.rubric import DEFAULT_WORDING, OVERALL, Rubric, default_criterion
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import FirstItems, Foreign
+from gui.widgets import labels
 from gui.widgets.actions import MenuButton, ReadingOrder, timer
 from gui.widgets.fields import ComboBox, Fold
 from gui.widgets.foreign_text import one_line, plain_label, set_tip
 from gui.widgets.label_mark import LABEL_WORDS, MEANINGS
-from gui.widgets.labels import (
-    STRETCH,
-    DownScroll,
-    as_column,
-    cancel_or,
-    heading,
-    hint,
-    in_column,
-    in_row,
-    label,
-    make_room,
-    name,
-    narrow,
-    open_dialog,
-    set_role,
-    take_out,
-)
+from gui.widgets.labels import STRETCH
 from gui.widgets.notice import problem_of
 from gui.workspace.dataset_reader import ColumnsRequest
-from gui.workspace.page import two_parts
+from gui.workspace.page import PageSplitter
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
@@ -59,9 +44,9 @@ class SourceField(ComboBox):
         super().__init__(editable=True, insertPolicy=QtWidgets.QComboBox.InsertPolicy.NoInsert)
         self.target = target
         self._nothing = _NUMBERED if target == "id" else NOTHING
-        narrow(self)
+        labels.narrow(self)
         what = "Choose a column of the file, or write a source"
-        name(self, f"Column of the file for {words(target)}", what)
+        labels.name(self, f"Column of the file for {words(target)}", what)
         self.offer([(self._nothing, ""), *((one_line(offer), offer) for offer in offers)])
         completer = QtWidgets.QCompleter(self.model(), self)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
@@ -101,7 +86,9 @@ class AnnotatorsButton(MenuButton):
     def __init__(self, field: SourceField, columns: Sequence[str]) -> None:
         super().__init__("Several…")
         self._field, self._columns = field, columns
-        name(self, f"Several annotators for {words(field.target)}", "Choose a column for each annotator")
+        labels.name(
+            self, f"Several annotators for {words(field.target)}", "Choose a column for each annotator"
+        )
         self._menu.aboutToShow.connect(self._fill)
 
     def _fill(self) -> None:
@@ -138,8 +125,8 @@ class SourceFields(QtWidgets.QWidget):
     def __init__(self, targets: Mapping[str, str], offers: Sequence[str], of_labels: Sequence[str]) -> None:
         super().__init__()
         self.by_target = {target: SourceField(target, offers) for target in targets}
-        self._captions = {target: label(title, wrap=False) for target, title in targets.items()}
-        self._confidence = {target: hint("") for target in targets}
+        self._captions = {target: labels.label(title, wrap=False) for target, title in targets.items()}
+        self._confidence = {target: labels.hint("") for target in targets}
         grid = QtWidgets.QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnStretch(1, 1)
@@ -209,7 +196,7 @@ class LabelFields(QtWidgets.QWidget):
             return False
         self._meant = dict(meant)
         said: dict[str, str | None] = {**meant, **self._chosen}
-        take_out(self._grid, self._lines)
+        labels.take_out(self._grid, self._lines)
         self.boxes, self._lines = {}, []
         ordered = sorted(values, key=_by_size)
         if len(ordered) > 2 and not any(_by_size(value)[0] for value in ordered):
@@ -217,13 +204,13 @@ class LabelFields(QtWidgets.QWidget):
         for row, value in enumerate(ordered, start=1):
             count = values[value]
             box = ComboBox()
-            name(box, f"What the label {one_line(value)} means")
+            labels.name(box, f"What the label {one_line(value)} means")
             box.offer([(_UNKNOWN, None), *MEANINGS], said.get(value, value))
             box.currentIndexChanged.connect(lambda _index, of=value: self._choose(of))
             caption: QtWidgets.QLabel = plain_label(one_line(value))
             set_tip(caption, value)
             caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
-            often = hint(counted(count, "time", "times") if count else "further on", wrap=False)
+            often = labels.hint(counted(count, "time", "times") if count else "further on", wrap=False)
             for column, part in enumerate((caption, box, often)):
                 self._grid.addWidget(part, row, column)
                 self._lines.append(part)
@@ -237,7 +224,7 @@ class LabelFields(QtWidgets.QWidget):
     def _ask_direction(self, scale: Sequence[str]) -> None:
         """One choice for all values of a scale: which end means that A is better; the middle is a tie."""
         box = ComboBox()
-        name(box, "Which end of the scale means that response A is better")
+        labels.name(box, "Which end of the scale means that response A is better")
         box.addItems(["Which end is A?", f"{scale[0]} is A", f"{scale[-1]} is A"])
         box.activated.connect(lambda index: self._choose_all(scale[::-1] if index == 2 else scale, index))
         for column, part in enumerate((plain_label("Scale"), box)):
@@ -297,7 +284,7 @@ _HOW = (
 )
 
 
-class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
+class ColumnsDialog(ReadingOrder, labels.Dialog):
     """`chosen`: the path, the ColumnMap, and whether it is to be remembered."""
 
     chosen = Signal(object, object, bool)
@@ -305,11 +292,11 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
     def __init__(
         self, workspace: Workspace, request: ColumnsRequest, parent: QtWidgets.QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        title = f"Columns of {one_line(request.path.name)}"[:120]
+        super().__init__(title, parent, *_SIZE, _SHARE_OF_SCREEN)
         self.request = request
         self._main, self._others = _label_columns(request.rubric)
         self._foreign: Foreign | None = None
-        self.setWindowTitle(f"Columns of {one_line(request.path.name)}"[:120])
         self.fields: dict[str, SourceFields] = {}
         self.labels = LabelFields()
         self.items = QtWidgets.QPlainTextEdit()
@@ -318,7 +305,7 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         self.remember.setChecked(request.remember)
         self.skip = QtWidgets.QCheckBox("&Leave out rows that cannot be read")
         self.skip.setChecked(bool(request.columns and request.columns.skip_bad_rows))
-        self.buttons, self.open_button = cancel_or(self, "&Open", self._choose)
+        self.buttons, self.open_button = labels.cancel_or(self, "&Open", self._choose)
         self._lay_out()
         self._rest = timer(self, _REST_MS, self._read)
         self.skip.toggled.connect(self._rest.start)
@@ -350,32 +337,32 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
     def _lay_out(self) -> None:
         self.items.setReadOnly(True)
         self.items.setTabChangesFocus(True)
-        name(self.items, "The first items as they would be read")
+        labels.name(self.items, "The first items as they would be read")
         self._form = QtWidgets.QWidget()
-        self._column = in_column(on=self._form, margins=None, spacing=8)
-        area = DownScroll(self._form)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        right = as_column(heading("The first items, read so"), (self.items, STRETCH), self.problem)
-        across = two_parts(Qt.Orientation.Horizontal, area, right)
+        self._column = labels.in_column(on=self._form, margins=None, spacing=8)
+        area = labels.DownScroll(self._form)
+        right = labels.as_column(
+            labels.heading("The first items, read so"), (self.items, STRETCH), self.problem
+        )
+        across = PageSplitter(Qt.Orientation.Horizontal, area, right)
         self.open_button.setEnabled(False)
-        last = in_row(self.remember, (self.skip, STRETCH), self.buttons)
+        last = labels.in_row(self.remember, (self.skip, STRETCH), self.buttons)
         again = [self._why_again()] if self.request.problem else []
-        in_column(hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
+        labels.in_column(labels.hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
         letter = self.fontMetrics().averageCharWidth()
         self._form.setMinimumWidth(letter * _FORM)  # the area is never narrower than its form
         across.setSizes([letter * _SIZE[0] * 5 // 11, letter * _SIZE[0] * 6 // 11])
-        make_room(self, *_SIZE, _SHARE_OF_SCREEN)
 
     def _why_again(self) -> QtWidgets.QWidget:
         first, *more = self.request.problem.splitlines()
         text = plain_label(visible("\n".join(map(one_line, (first, *_first_lines(more, "  "))))))
-        set_role(text, "warning")
+        labels.set_role(text, "warning")
         return text
 
     def _make_fields(self, foreign: Foreign) -> None:
         self.kind = ComboBox()
         self.kind.addItems(_KINDS)
-        name(self.kind, "What the file has of each item")
+        labels.name(self.kind, "What the file has of each item")
         parts = {
             "item": _ITEM,
             "outputs": _OUTPUTS,
@@ -388,19 +375,19 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
         }
         for part, targets in parts.items():
             self.fields[part] = SourceFields(targets, foreign.offers, foreign.of_labels)
-        self._drawn = hint(
+        self._drawn = labels.hint(
             "It is drawn at random which of the two is A, so that the better one has no fixed position."
         )
-        self._values = heading("What the labels mean")
-        self._too_many = label(_TOO_MANY, "warning")
+        self._values = labels.heading("What the labels mean")
+        self._too_many = labels.label(_TOO_MANY, "warning")
         self._fold = Fold("Other criteria", self.fields["others"])
         self._fold.setVisible(bool(self._others))
         for widget in (
-            *(heading("Columns"), self.fields["item"], self.kind),
+            *(labels.heading("Columns"), self.fields["item"], self.kind),
             *(self.fields[part] for part in ("outputs", "ranked", "several")),
             self._drawn,
             *(self.fields[part] for part in ("candidates", "overall", "rows")),
-            *(self._values, self.labels, self._too_many, self._fold, hint(_HOW)),
+            *(self._values, self.labels, self._too_many, self._fold, labels.hint(_HOW)),
         ):
             self._column.addWidget(widget)
         self._column.addStretch(1)
@@ -481,7 +468,7 @@ class ColumnsDialog(ReadingOrder, QtWidgets.QDialog):
 
     def _say(self, text: str, role: str) -> None:
         self.problem.setText(visible(text))
-        set_role(self.problem, role)
+        labels.set_role(self.problem, role)
 
     def _choose(self) -> None:
         if self._foreign is None or not self.open_button.isEnabled():
@@ -509,7 +496,7 @@ class ColumnAsker(QObject):
         dialog.chosen.connect(request.read)
         dialog.rejected.connect(request.left)
         self.dialog = dialog
-        open_dialog(dialog)
+        labels.open_dialog(dialog)
 
 
 def _first_lines(lines: Sequence[str], indent: str = "") -> list[str]:

@@ -1,48 +1,238 @@
-"""The page of the dataset: open one, see what it holds, read its items."""
+"""The page of the dataset: open one, see what it holds, read its items; a new one out of outputs of several
+candidates.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from PySide6 import QtWidgets
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QScrollArea, QStackedWidget
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QScrollArea, QWidget
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError, EngineError, WrongKindError
-from engine.core.formatting import short_name
+from engine.core.errors import ColumnsError, EngineError, Setting, WrongKindError
+from engine.core.formatting import counted, short_name, visible
+from engine.settings.rows import LARGEST
+from engine.settings.sampling import PairsPlan
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
 from gui.dataset.columns_dialog import ColumnAsker
-from gui.dataset.dataset_jobs import Counted
+from gui.dataset.dataset_jobs import Counted, FoundOutputs
 from gui.dataset.item_list import ItemList, judge_words
 from gui.dataset.item_preview import ItemPreview, SummaryPanel
-from gui.dataset.outputs_dialog import OutputsDialog
-from gui.widgets.actions import BusyLine
-from gui.widgets.files import DATASETS, let_choose
-from gui.widgets.foreign_text import one_line
+from gui.widgets import labels
+from gui.widgets.actions import BusyLine, ReadingOrder, add_key
+from gui.widgets.fields import Fold, SpinBox, narrow_box
+from gui.widgets.files import DATASETS, FileChoice, ask_target, let_choose, let_choose_several
+from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.glossary import WHAT_IT_DOES
-from gui.widgets.labels import (
-    STRETCH,
-    as_column,
-    as_row,
-    button,
-    heading,
-    hint,
-    in_row,
-    label,
-    main_button,
-    name,
-    open_dialog,
-    panel,
-)
-from gui.widgets.notice import Notice
+from gui.widgets.labels import STRETCH
+from gui.widgets.notice import FIELDS, Notice, problem_of
+from gui.widgets.text_views import SheetView
+from gui.widgets.views import ListView
 from gui.workspace.dataset_reader import ColumnsRequest
 from gui.workspace.file_jobs import Loading
-from gui.workspace.page import Page, two_parts
+from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
+
+_WHAT_OUTPUTS = (
+    "Choose one file of model outputs per candidate model. Each row holds an instruction"
+    " and an output, as in AlpacaEval, Arena-Hard and MT-Bench."
+)
+_FOLDER = "last/outputs"
+_FEWEST = 2  # candidates
+_LINES_OF_FILES = 4
+_MOST_DEFAULT = 300  # pairs
+
+
+class OutputsDialog(ReadingOrder, labels.Dialog):
+    """`made`: where the dataset is that was written."""
+
+    made = Signal(object)
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__("New dataset from outputs", parent, 130, 42)
+        self._workspace = workspace
+        self.paths: list[Path] = []
+        self.found: FoundOutputs | None = None
+        self.files = ListView()
+        self.add_button = labels.button("&Add files…", self.ask_files)
+        self.remove_button = labels.button("&Remove", self._remove)
+        self.columns = QtWidgets.QLineEdit(
+            placeholderText="guessed; or write: instruction=prompt,output=response"
+        )
+        self.instructions = FileChoice("instructions", DATASETS)
+        self.sheet = SheetView()
+        self.all_meet = QtWidgets.QRadioButton("Round &robin")
+        self.with_baseline = QtWidgets.QRadioButton("Against the &baseline")
+        self.baseline = narrow_box("The baseline, compared with each other candidate", 24)
+        self.part = QtWidgets.QRadioButton("&Balanced subset:")
+        self.all_pairs = QtWidgets.QRadioButton("A&ll pairs")
+        self.count = SpinBox(minimum=1, maximum=LARGEST, value=_MOST_DEFAULT)
+        self.seed = SpinBox(maximum=LARGEST)
+        self.status = labels.label("")
+        self.buttons, self.save = labels.cancel_or(self, "&Save and open…", self._save)
+        self._writing = False
+        self._lay_out()
+        self._looking = TaskPanel(workspace.threads, ThreadName.FILES, self, self._show, failed=self._refuse)
+        self._connect()
+        self._look()
+        self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def request(self) -> PairsPlan:
+        baseline = str(self.baseline.currentData()) if self.with_baseline.isChecked() else None
+        return PairsPlan(baseline, self.count.value() if self.part.isChecked() else None, self.seed.value())
+
+    # Making
+
+    def _lay_out(self) -> None:
+        labels.name(self.files, "Files of model outputs", "Delete removes the selected files from the list")
+        self.files.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.files.setFixedHeight(self.fontMetrics().height() * (_LINES_OF_FILES + 1))
+        labels.name(
+            self.columns, FIELDS[Setting.COLUMNS], "Which columns of the files are id, instruction and output"
+        )
+        for field, accessible in ((self.count, "How many pairs"), (self.seed, "Seed of the subset")):
+            labels.name(field, accessible)
+        for pair in ((self.all_meet, self.with_baseline), (self.all_pairs, self.part)):
+            group = QtWidgets.QButtonGroup(self)
+            for button in pair:
+                group.addButton(button)
+            pair[0].setChecked(True)
+        beside = labels.as_row(self.add_button, self.remove_button, STRETCH)
+        other = labels.as_column(
+            labels.in_row(labels.label(f"{FIELDS[Setting.COLUMNS]}:", wrap=False), (self.columns, STRETCH)),
+            labels.in_row(
+                labels.label(f"{FIELDS[Setting.INSTRUCTIONS]}:", wrap=False), (self.instructions, STRETCH)
+            ),
+        )
+        self.other = Fold("Other columns, instructions in a separate file", other)
+        self.choice = labels.panel(
+            labels.heading("Pairs"),
+            labels.in_row(self.all_meet, self.with_baseline, self.baseline, STRETCH),
+            labels.in_row(
+                self.all_pairs, self.part, self.count, labels.label("seed", wrap=False), self.seed, STRETCH
+            ),
+            labels.hint("For each pair it is drawn at random which candidate is response A."),
+        )
+        above = (labels.hint(_WHAT_OUTPUTS), self.files, beside, self.other, self.sheet, STRETCH)
+        inside = labels.scrolling(labels.as_column(*above, spacing=8))
+        parts = ((inside, STRETCH), self.choice, self.status, self.buttons)
+        labels.in_column(*parts, on=self, margins=None, spacing=8)
+
+    def _connect(self) -> None:
+        add_key(self.files, QKeySequence.StandardKey.Delete, self._remove)
+        self.files.itemSelectionChanged.connect(self._show_buttons)
+        self.columns.editingFinished.connect(self._look_anew)
+        self.instructions.changed.connect(self._look)
+        for button in (self.all_meet, self.with_baseline, self.all_pairs, self.part):
+            button.toggled.connect(self._show_count)
+        self.count.valueChanged.connect(self._show_count)
+        self.baseline.currentIndexChanged.connect(self._show_count)
+
+    # The files
+
+    def ask_files(self) -> None:
+        kept = self._workspace.state.text(_FOLDER)
+        let_choose_several(self, "Model outputs", kept, DATASETS, self.add)
+
+    def add(self, paths: Sequence[Path]) -> None:
+        if paths:
+            self._workspace.state.set_text(_FOLDER, str(paths[0].absolute().parent))
+        self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]
+        self._look()
+
+    def _remove(self) -> None:
+        gone = {index.row() for index in self.files.selectedIndexes()}
+        self.paths = [path for place, path in enumerate(self.paths) if place not in gone]
+        self._look()
+
+    def _look_anew(self) -> None:
+        if self.columns.isModified():
+            self.columns.setModified(False)
+            self._look()
+
+    def _look(self) -> None:
+        """Read the files as they are chosen now."""
+        self.files.clear()
+        for path in self.paths:
+            self.files.put(path.name, path, str(path))
+        self._looking.drop()
+        self._show(None)
+        if len(self.paths) < _FEWEST:
+            self._say("Pairs need at least two files.", "hint")
+            return
+        self._say("Reading the files …", "hint")
+        self._looking.start(
+            dataset_jobs.match_files(tuple(self.paths), self.columns.text(), self.instructions.path)
+        )
+
+    def _show(self, found: FoundOutputs | None) -> None:
+        self.found = found
+        self.sheet.show_sheet(found.sheet if found else None)
+        self.choice.setVisible(found is not None)
+        candidates = found.matched.candidates if found else ()
+        self.baseline.offer([(one_line(each), each) for each in candidates], self.baseline.currentData())
+        self._show_buttons()
+        if found is not None:
+            self._show_count()
+
+    def _show_buttons(self) -> None:
+        self.remove_button.setEnabled(bool(self.files.selectedIndexes()))
+        self.save.setEnabled(self.found is not None and not self._writing)
+
+    def _show_count(self) -> None:
+        self.baseline.setEnabled(self.with_baseline.isChecked())
+        set_tip(self.baseline, str(self.baseline.currentData() or ""))
+        for field in (self.count, self.seed):
+            field.setEnabled(self.part.isChecked())
+        if self.found is None:
+            return
+        matched, wanted = self.found.matched, self.request.pairs
+        possible = self.request.possible(len(matched.candidates), len(matched.keys))
+        drawn = wanted is not None and wanted < possible
+        pairs = counted(wanted if drawn and wanted else possible, "pair", "pairs")
+        every = "each candidate" if self.request.baseline is None else "each candidate but the baseline"
+        of = f" of {possible:,}, {every} and each instruction equally often or once more" if drawn else ""
+        asked = counted(len(matched.keys), "instruction", "instructions")
+        self._say(f"{pairs}{of}, on {asked} that every candidate answered.", "hint")
+
+    # The dataset
+
+    def _save(self) -> None:
+        if self.found is None:
+            return
+        folder = self._workspace.state.export_folder(self.paths[0].parent)
+        path = ask_target(self, "Save the dataset", folder / "pairs.tsv", "Datasets (*.tsv *.json *.parquet)")
+        if path is None:
+            return
+        self._workspace.state.keep_export_folder(path.parent)
+        self._writing = True
+        self._show_buttons()
+        job, start = dataset_jobs.write_pairs(self.found, self.request, path), self._workspace.threads.start
+        task = start(ThreadName.FILES, job, self.made.emit, self._fail_to_write, must_end=True)
+        task.finished.connect(self.accept)
+
+    def _fail_to_write(self, error: EngineError) -> None:
+        self._writing = False
+        self._refuse(error)
+
+    def _refuse(self, error: EngineError) -> None:
+        self._say("\n".join(problem_of(error)), "warning")
+        if self.found is None:  # where the hint may be
+            self.other.set_open(True)
+        self._show_buttons()
+
+    def _say(self, text: str, role: str) -> None:
+        labels.show_text(self.status, visible(text))
+        labels.set_role(self.status, role)
+
 
 _WHAT = (
     "A dataset is a table. Each row is an item: an id, an instruction, and two responses to it, A and B. "
@@ -68,25 +258,26 @@ class Welcome(QScrollArea):
         ask, pair, demo = does
         super().__init__()
         self.setWidgetResizable(True)
-        self.open_button = choose = main_button("Open…")
-        name(choose, "Open a dataset", "Choose a file on this computer")
-        choose.clicked.connect(ask)
+        where = "Choose a file on this computer"
+        self.open_button = choose = labels.main_button("Open…", ask, "Open a dataset", where)
         of_demo = "240 short labelled items that come with Tiebreak"
-        shown = button("Open the demo dataset", demo, what=of_demo)
-        outputs = button("New from outputs…", pair, "New from outputs", NEW_FROM_OUTPUTS)
-        buttons = as_row(choose, shown, outputs, STRETCH, margins=(0, 4, 0, 4))
-        self._heading = heading("")
+        shown = labels.button("Open the demo dataset", demo, what=of_demo)
+        outputs = labels.button("New from outputs…", pair, "New from outputs", NEW_FROM_OUTPUTS)
+        buttons = labels.as_row(choose, shown, outputs, STRETCH, margins=(0, 4, 0, 4))
+        self._heading = labels.heading("")
         self.show_reading(None)
-        frame = panel(
+        frame = labels.panel(
             self._heading,
-            label(f"{WHAT_IT_DOES} {_WHAT}"),
+            labels.label(f"{WHAT_IT_DOES} {_WHAT}"),
             buttons,
-            hint("Or drop a file anywhere on this page."),
-            hint(_COLUMNS),
-            hint(_FORMATS),
+            labels.hint("Or drop a file anywhere on this page."),
+            labels.hint(_COLUMNS),
+            labels.hint(_FORMATS),
         )
         frame.setMaximumWidth(self.fontMetrics().averageCharWidth() * 110)
-        content = as_column(STRETCH, in_row(STRETCH, (frame, 8), STRETCH), 2, margins=None, role="content")
+        content = labels.as_column(
+            STRETCH, labels.in_row(STRETCH, (frame, 8), STRETCH), 2, margins=None, role="content"
+        )
         self.setWidget(content)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -135,24 +326,23 @@ class DatasetPage(Page):
 
     def _build_header(self) -> None:
         self.outputs_dialog: OutputsDialog | None = None
-        self.judge_button = main_button("Judge this dataset")
+        self.judge_button = labels.main_button("Judge this dataset", self._judge_listed)
         begin, what = self.workspace.label_by_hand, "Let annotators label it on Review, without a judge"
-        self.label_button = button("Label by &hand", begin, "Label this dataset by hand", what)
+        self.label_button = labels.button("Label by &hand", begin, "Label this dataset by hand", what)
         changes = "Choose again which columns are the instruction, the responses and the labels"
-        self.columns_button = button("Change &columns…", self.change_columns, "Change columns", changes)
-        self.header.addWidget(self.columns_button)
-        self.header.addWidget(self.label_button)
-        self.header.addWidget(self.judge_button)
+        self.columns_button = labels.button(
+            "Change &columns…", self.change_columns, "Change columns", changes
+        )
+        for part in (self.columns_button, self.label_button, self.judge_button):
+            self.header.addWidget(part)
 
     def _build_body(self) -> None:
-        parts = two_parts(Qt.Orientation.Horizontal, self.items, self.preview, stretches=(3, 2))
+        parts = PageSplitter(Qt.Orientation.Horizontal, self.items, self.preview, stretches=(3, 2))
         self._splitter = self.remember("dataset/splitter", parts)
-        opened = as_column(self.summary, (self._splitter, STRETCH), spacing=10)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.welcome)
-        self._stack.addWidget(opened)
-        self._other = self.notice.offer("Open another…")
-        self._choose_columns = self.notice.offer("Choose columns…")
+        opened = labels.as_column(self.summary, (self._splitter, STRETCH), spacing=10)
+        self._stack = labels.stack(self.welcome, opened)
+        self._other = self.notice.offer("Open another…", self.choose_file)
+        self._choose_columns = self.notice.offer("Choose columns…", self._ask_again)
         self.body.addWidget(self.busy)
         self.body.addWidget(self.notice)
         self.body.addWidget(self._stack, 1)
@@ -163,10 +353,7 @@ class DatasetPage(Page):
         space.dataset_loading.connect(self._show_loading)
         space.dataset_failed.connect(self._show_failure)
         self.busy.cancelled.connect(space.cancel_loading)
-        self._other.clicked.connect(self.choose_file)
-        self._choose_columns.clicked.connect(self._ask_again)
         self.notice.closed.connect(self._end_failure)
-        self.judge_button.clicked.connect(self._judge_listed)
         self.items.listed.connect(self._follow_list)
         self.items.selected.add_key_to(self)
         self.items.selected.judge_wanted.connect(self._judge_selected)
@@ -192,7 +379,7 @@ class DatasetPage(Page):
         self.outputs_dialog = dialog = OutputsDialog(self.workspace, self.window())
         dialog.made.connect(self.workspace.open_dataset)
         dialog.finished.connect(lambda: setattr(self, "outputs_dialog", None))
-        open_dialog(dialog)
+        labels.open_dialog(dialog)
         if outputs:
             dialog.add(outputs)
         else:
@@ -252,7 +439,7 @@ class DatasetPage(Page):
         text = "Judge this dataset" if rows is None else judge_words(len(rows))
         self.judge_button.setText(text)
         which = "this dataset" if rows is None else "only the listed items"
-        name(self.judge_button, text, f"Choose a model for {which}")
+        labels.name(self.judge_button, text, f"Choose a model for {which}")
         self.judge_button.setEnabled(self.workspace.dataset is not None and (rows is None or len(rows) > 0))
 
     def _judge_listed(self) -> None:

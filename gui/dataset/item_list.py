@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QActionGroup, QColor, QGuiApplication
-from PySide6.QtWidgets import QAbstractItemView, QMenu, QPushButton, QStackedWidget, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QPushButton, QTableView, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import clipped, counted, words
@@ -23,10 +23,9 @@ from gui.widgets.actions import MenuButton, add_entry, timer
 from gui.widgets.fields import SearchField
 from gui.widgets.foreign_text import one_line, plain_label, tip
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.widgets.labels import STRETCH, as_column, hint, in_column, in_row, name
+from gui.widgets.labels import STRETCH, as_column, button, hint, in_column, in_row, name, stack
 from gui.widgets.theme import LIGHT, Colours, colours
-from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
-from gui.widgets.views import table_view
+from gui.widgets.views import SORT_ROLE, Head, HeadedModel, Index, table_view
 from gui.workspace.slices_panel import SliceChoice
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -467,12 +466,9 @@ class ItemList(QWidget):
         header.setMinimumSectionSize(24)
         self._nothing = plain_label()
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        clear = QPushButton("Clear the search")
-        clear.clicked.connect(self.search.clear)
+        clear = button("Clear the search", self.search.clear)
         none = as_column(STRETCH, self._nothing, (clear, Qt.AlignmentFlag.AlignHCenter), 2, margins=None)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.view)
-        self._stack.addWidget(none)
+        self._stack = stack(self.view, none)
         above = in_row((self.search, 2), (self.slices, STRETCH), self.count, self.chooser)
         # Below the table, so that the rows stay under the mouse when it appears.
         in_column(above, (self._stack, STRETCH), (self.selected, Qt.AlignmentFlag.AlignLeft), on=self)

@@ -9,30 +9,17 @@ from typing import TYPE_CHECKING
 
 from PySide6 import QtGui
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QPushButton, QSizePolicy, QTextEdit, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import BACKGROUND, PREFERENCES, HumanLabel, Item, labels_beside
 from engine.core.rubric import DEFAULT_WORDING
 from gui.dataset.dataset_jobs import Counted
+from gui.widgets import labels
 from gui.widgets.fields import Fold
 from gui.widgets.foreign_text import READABLE, plain_label
 from gui.widgets.label_mark import LABEL_WORDS, LabelSquare, ShareBar
-from gui.widgets.labels import (
-    STRETCH,
-    BigLabel,
-    as_column,
-    as_row,
-    empty,
-    hint,
-    in_column,
-    in_row,
-    label,
-    name,
-    panel,
-    show_text,
-    take_out,
-)
+from gui.widgets.labels import STRETCH
 from gui.widgets.theme import colours
 
 if TYPE_CHECKING:
@@ -49,15 +36,15 @@ class LabelLegend(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._row = in_row(on=self, spacing=6)
+        self._row = labels.in_row(on=self, spacing=6)
         self.show_labels(PREFERENCES)
 
-    def show_labels(self, labels: Sequence[HumanLabel]) -> None:
-        empty(self._row)
-        for each in labels:
+    def show_labels(self, shown: Sequence[HumanLabel]) -> None:
+        labels.empty(self._row)
+        for each in shown:
             self._row.addWidget(LabelSquare(each))
-            self._row.addWidget(hint(LABEL_WORDS[each], wrap=False))
-        self.setAccessibleName("Colours of the labels: " + ", ".join(LABEL_WORDS[each] for each in labels))
+            self._row.addWidget(labels.hint(LABEL_WORDS[each], wrap=False))
+        self.setAccessibleName("Colours of the labels: " + ", ".join(LABEL_WORDS[each] for each in shown))
 
 
 class _Cells(QWidget):
@@ -74,7 +61,7 @@ class _Cells(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def show_cells(self, cells: Sequence[QWidget]) -> None:
-        take_out(self._grid, self._cells)
+        labels.take_out(self._grid, self._cells)
         self._cells, self._across = list(cells), 0
         self._arrange()
 
@@ -101,19 +88,19 @@ class SummaryPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._has_labels = False  # the whole dataset
-        self._items, self._labelled = BigLabel(1.3), hint("", wrap=False)
+        self._items, self._labelled = labels.BigLabel(1.3), labels.hint("", wrap=False)
         self._cells = _Cells()
         self._legend = LabelLegend()
-        self._lengths = hint("")
-        self._agreement = hint("")
-        self._no_labels = hint(_NO_LABELS)
+        self._lengths = labels.hint("")
+        self._agreement = labels.hint("")
+        self._no_labels = labels.hint(_NO_LABELS)
         self._notices = QWidget()
-        self._notice_lines = in_column(on=self._notices)
-        figures = in_column(self._items, self._labelled, STRETCH, spacing=2)
-        last = in_row(self._legend, (self._lengths, STRETCH), spacing=20)
-        right = in_column(self._cells, self._agreement, self._no_labels, last, spacing=6)
-        top = as_row(figures, (right, STRETCH), spacing=24)
-        in_column(panel(top, self._notices), on=self)
+        self._notice_lines = labels.in_column(on=self._notices)
+        figures = labels.in_column(self._items, self._labelled, STRETCH, spacing=2)
+        last = labels.in_row(self._legend, (self._lengths, STRETCH), spacing=20)
+        right = labels.in_column(self._cells, self._agreement, self._no_labels, last, spacing=6)
+        top = labels.as_row(figures, (right, STRETCH), spacing=24)
+        labels.in_column(labels.panel(top, self._notices), on=self)
 
     def begin(self, dataset: "Dataset") -> None:
         self._items.setText(counted(len(dataset), "item", "items"))
@@ -147,7 +134,7 @@ class SummaryPanel(QWidget):
             labels_beside({label for counts in summary.labels.values() for label in counts})
         )
         self._legend.setVisible(self._has_labels)
-        show_text(self._agreement, "\n".join(found.agreement))
+        labels.show_text(self._agreement, "\n".join(found.agreement))
         self._no_labels.setVisible(not self._has_labels)
         lengths = ", ".join(
             f"{title} {summary.lengths[column]:,.0f}"
@@ -156,10 +143,10 @@ class SummaryPanel(QWidget):
         self._lengths.setText(f"Median length in characters{of_what}: {lengths}")
 
     def _show_notices(self, notices: Sequence[str]) -> None:
-        empty(self._notice_lines)
+        labels.empty(self._notice_lines)
         lines = [plain_label(text, "warning") for text in notices]
         if len(lines) > _OPENLY:
-            inside = as_column(*lines, margins=(20, 0, 0, 0))
+            inside = labels.as_column(*lines, margins=(20, 0, 0, 0))
             self._notice_lines.addWidget(Fold(f"{len(lines)} notices about this file", inside))
         for line in lines[:_OPENLY] if len(lines) <= _OPENLY else ():
             self._notice_lines.addWidget(line)
@@ -167,17 +154,15 @@ class SummaryPanel(QWidget):
 
 
 def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
-    cell = QWidget()
     title = words(criterion).capitalize()
     labelled = summary.labelled[criterion]
     bar = ShareBar(title, without="no label")
     counts: dict[HumanLabel | None, int] = dict(summary.labels[criterion].items())
     bar.show_counts(counts | {None: summary.items - labelled})
-    count = hint(f"{labelled:,}" if labelled else "no labels", wrap=False)
+    count = labels.hint(f"{labelled:,}" if labelled else "no labels", wrap=False)
     count.setToolTip(f"{labelled:,} labels, {summary.explained[criterion]:,} explanations")
-    above = in_row((label(title, wrap=False), STRETCH), count)
-    in_column(above, bar, on=cell, spacing=3)
-    return cell
+    above = labels.in_row((labels.label(title, wrap=False), STRETCH), count)
+    return labels.as_column(above, bar, spacing=3)
 
 
 # Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.
@@ -202,15 +187,12 @@ class ItemPreview(QWidget):
         self.view = QTextEdit(readOnly=True, tabChangesFocus=True, undoRedoEnabled=False)
         self.view.setAcceptDrops(False)
         self.view.setTextInteractionFlags(READABLE)
-        name(self.view, "The chosen item")
+        labels.name(self.view, "The chosen item")
         self.view.document().setDocumentMargin(10)
-        self.more = QPushButton("Show more")
-        name(self.more, "Show more of the long texts")
-        self.more.clicked.connect(self.show_longer)
-        self.prompt = QPushButton("Prompt… (P)")
-        name(self.prompt, "Prompt of the model", "The exact prompt of the chosen model (P)")
-        self.prompt.clicked.connect(self.prompt_wanted)
-        in_column((self.view, STRETCH), self.more, (self.prompt, Qt.AlignmentFlag.AlignLeft), on=self)
+        self.more = labels.button("Show more", self.show_longer, "Show more of the long texts")
+        named, exact = "Prompt of the model", "The exact prompt of the chosen model (P)"
+        self.prompt = labels.button("Prompt… (P)", self.prompt_wanted.emit, named, exact)
+        labels.in_column((self.view, STRETCH), self.more, (self.prompt, Qt.AlignmentFlag.AlignLeft), on=self)
         self.restyle()
 
     def minimumSizeHint(self) -> QSize:

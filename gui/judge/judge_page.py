@@ -26,10 +26,10 @@ from gui.models.model_jobs import ModelRequest
 from gui.models.model_picker import ModelPicker
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
-from gui.widgets.help_dialog import FirstSteps
+from gui.widgets.glossary import FirstSteps
 from gui.widgets.notice import question
 from gui.workspace.file_jobs import Loading
-from gui.workspace.page import Page, two_parts
+from gui.workspace.page import Page, PageSplitter
 from gui.workspace.state import PageName
 from gui.workspace.task_panel import TaskDialog, TaskPanel
 from gui.workspace.threads import ThreadName
@@ -55,7 +55,6 @@ _METHODS = {
     "all, with chain of thought": tuple(Method),
 }
 _TRIED = "Elicitation methods:"
-_SIZE = (150, 44)  # characters, lines
 
 
 class TuneDialog(TaskDialog):
@@ -78,7 +77,7 @@ class TuneDialog(TaskDialog):
         self.task = TaskPanel(threads, ThreadName.MODEL, self, take, follow=follow, failed=self.notice)
         self.task.busy_changed.connect(self._follow_busy)
         self.task.cancelled.connect(self._tell_stopped)
-        self.lay_out(self._asked(), *_SIZE)
+        self.lay_out(self._asked(), letters=150, lines=44)
         self.act_button.clicked.connect(self.search)
         self.use_button.clicked.connect(self._use)
         self._enable()
@@ -169,7 +168,7 @@ class JudgePage(Page):
         self._right = cast(QVBoxLayout, right.layout())
         self._right.setStretchFactor(self.run_panel, 100)
         areas = labels.scrolling(left, "What to judge, and how"), labels.scrolling(right, "Plan and run")
-        splitter = two_parts(Qt.Orientation.Horizontal, *areas)
+        splitter = PageSplitter(Qt.Orientation.Horizontal, *areas)
         splitter.setSizes([530, 602])
         self.body.addWidget(self.banner)
         self.body.addWidget(self.remember("judge/splitter", splitter), 1)

@@ -20,7 +20,7 @@ from gui.widgets.actions import BusyLine, timer
 from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.label_mark import Pill
 from gui.widgets.notice import Notice
-from gui.widgets.value_table import sentence_case
+from gui.widgets.views import sentence_case
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import WAITING, ThreadName
 from gui.workspace.workspace import Workspace

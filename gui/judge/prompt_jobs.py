@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.errors import EngineError, SetupError
-from engine.core.events import followed
+from engine.core.events import CancelToken, followed
 from engine.core.formatting import HIDDEN, capitalised
 from engine.core.items import Item, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, RawPrediction
-from engine.core.methods import METHODS, Question
+from engine.core.methods import METHODS, MethodQuestion, Question
 from engine.core.prompt_text import PlacedToken, Preview, Source, Span
 from engine.core.rubric import DEFAULT_WORDING, PromptWording, Rubric
 from engine.core.tables import Table
@@ -27,8 +27,6 @@ from gui.workspace.garbage import many_records
 from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
-    from engine.core.events import CancelToken
-    from engine.core.methods import MethodQuestion
     from engine.judging.item_prompt import ItemQuestion, NextTokens, OnePrompt, PromptFacts
     from engine.prompt.conversation import Conversation, Part
     from engine.prompt.guard import Piece

@@ -2,13 +2,12 @@
 
 import re
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QMessageBox, QTabWidget, QWidget
+from PySide6.QtWidgets import QMessageBox, QTabWidget, QWidget
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted, file_stem, short_name, visible
@@ -18,7 +17,7 @@ from engine.system.files import make_folder
 from engine.system.paths import rubrics_folder
 from gui.judge import prompt_jobs, rubric_edit
 from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewRequest, RubricFile
-from gui.judge.rubric_tabs import CriteriaTab, WordingTab
+from gui.judge.rubric_edit import CriteriaTab, WordingTab
 from gui.widgets import labels
 from gui.widgets.actions import timer
 from gui.widgets.fields import ComboBox, SpinBox
@@ -26,7 +25,7 @@ from gui.widgets.files import ask_target
 from gui.widgets.foreign_text import OneLine, one_line
 from gui.widgets.notice import Notice, problem_of, question
 from gui.widgets.prompt_pane import PromptView, ShownPrompt
-from gui.workspace.page import two_parts
+from gui.workspace.page import PageSplitter
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
@@ -150,13 +149,13 @@ class RubricRequest:
     shows: tuple[str, ...] = ()  # the texts of BACKGROUND that prompts show
 
 
-class RubricDialog(QDialog):
+class RubricDialog(labels.Dialog):
     """`saved`: a RubricFile, each time that it is written."""
 
     saved = Signal(object)
 
     def __init__(self, workspace: Workspace, request: RubricRequest, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("", parent, *_SIZE, _SHARE_OF_SCREEN)
         self.draft = rubric_edit.RubricDraft(request.rubric, self)
         file, threads, files = request.file, workspace.threads, ThreadName.FILES
         self.path = file.path if file is not None else None  # None: not in a file yet
@@ -177,14 +176,10 @@ class RubricDialog(QDialog):
         self.source_field = rubric_edit.TextField("Source", "Where the criteria come from.", lines=2)
         tie = "If the weighted scores (0 to 10 points) differ by at most this, it is a tie."
         self.threshold_field = rubric_edit.NumberField("Tie threshold", tie, HIGHEST_THRESHOLD, 0.1)
-        self.head = rubric_edit.FieldGrid(_CAPTION)
-        for key, caption, field in (
-            ("name", "Na&me", self.name_field),
-            ("source", "S&ource", self.source_field),
-            ("tie_threshold", "&Tie threshold", self.threshold_field),
-        ):
-            self.head.add(key, caption, field)
-            field.written.connect(partial(self._write, key))
+        self.head = rubric_edit.FieldGrid(_CAPTION, self._write)
+        self.head.add("name", "Na&me", self.name_field)
+        self.head.add("source", "S&ource", self.source_field)
+        self.head.add("tie_threshold", "&Tie threshold", self.threshold_field)
         self.threshold_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
         self._make_foot()
         self.tabs = QTabWidget()
@@ -192,14 +187,13 @@ class RubricDialog(QDialog):
         self.tabs.addTab(self.criteria, "&Criteria")
         self.tabs.addTab(self.wording, "Wor&ding")
         left = labels.as_column(self.head, (self.tabs, labels.STRETCH))
-        across = two_parts(Qt.Orientation.Horizontal, left, self.preview)
+        across = PageSplitter(Qt.Orientation.Horizontal, left, self.preview)
         across.setSizes([640, 520])
         self.where = OneLine()
         buttons = (self.show_button, self.save_button, self.save_as_button, self.close_button)
         last = labels.in_row((self.problem, labels.STRETCH), *buttons)
         # The notice is below: above, it would move the fields.
         labels.in_column((across, labels.STRETCH), self.notice, self.where, last, on=self, margins=None)
-        labels.make_room(self, *_SIZE, _SHARE_OF_SCREEN)
         self.draft.changed.connect(self._show)
         self.finished.connect(self.preview.drop)
         QShortcut(QKeySequence.StandardKey.Save, self, self.save)
@@ -213,13 +207,11 @@ class RubricDialog(QDialog):
 
     def _make_foot(self) -> None:
         self.notice = Notice()
-        self.reload_button = self.notice.offer("Read it again")
-        self.reload_button.clicked.connect(self._read_again)
+        self.reload_button = self.notice.offer("Read it again", self._read_again)
         self.problem = OneLine(role="hint", end=True)
         first = "Show the first problem"
         self.show_button = labels.button("Sho&w", self._go_to_problem, first, "Go to the field")
-        self.save_button = labels.main_button("&Save")
-        self.save_button.clicked.connect(self.save)
+        self.save_button = labels.main_button("&Save", self.save)
         elsewhere = "Write it to another file"
         self.save_as_button = labels.button("Save &as…", self.save_as, "Save as", elsewhere)
         self.close_button = labels.button("Close", self.reject)

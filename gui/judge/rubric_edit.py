@@ -1,33 +1,28 @@
-"""A rubric while it is edited: its texts, what is wrong with each, and their fields."""
+"""A rubric while it is edited: its texts, what is wrong with each, their fields; the tabs of the editor:
+criteria with the fields of the current one, every word of the prompt.
+"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
-from PySide6.QtCore import QMimeData, QObject, QSignalBlocker, QSize, Signal
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtCore import QMimeData, QModelIndex, QObject, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
 
+from engine.core import rubric as rubrics
 from engine.core.codec import plain
 from engine.core.errors import SetupError
-from engine.core.formatting import words
-from engine.core.rubric import (
-    DEFAULT_WORDING,
-    MOST_CRITERIA,
-    WORDING_PARTS,
-    Criterion,
-    FieldProblem,
-    PromptWording,
-    Rubric,
-    criteria_problems,
-    criterion_problems,
-    rubric_problems,
-    wording_problems,
-)
+from engine.core.formatting import counted, words
+from engine.core.rubric import Criterion, PromptWording, Rubric, WordingPart
+from gui.widgets import labels
+from gui.widgets.actions import add_key
 from gui.widgets.fields import DoubleSpinBox
-from gui.widgets.foreign_text import OneLine
+from gui.widgets.foreign_text import OneLine, one_line, tip
 from gui.widgets.labels import label, name, set_role
-from gui.widgets.value_table import sentence_case
+from gui.widgets.views import FillingView, Head, HeadedModel, Index, dressed, sentence_case
+from gui.workspace.page import PageSplitter
 
 _ROOM = 12  # pixels of a field beside its lines
 
@@ -43,7 +38,7 @@ class TextField(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         name(self, accessible, what)
-        self.textChanged.connect(self._tell)
+        self.textChanged.connect(lambda: self.written.emit(self.toPlainText()))
 
     def fill(self, text: str) -> None:
         if text != self.toPlainText():
@@ -59,9 +54,6 @@ class TextField(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         # Take the text of what is pasted, with plain spaces for those that a rubric refuses.
         self.insertPlainText(source.text().replace("\u00a0", " ").replace("\t", " "))
-
-    def _tell(self) -> None:
-        self.written.emit(self.toPlainText())
 
 
 class LineField(QLineEdit):
@@ -106,11 +98,12 @@ Field = TextField | LineField | NumberField
 
 class FieldGrid(QGridLayout):
     """Fields below each other, each with its caption at the left, and a line below. `captions`: characters of
-    the longest.
+    the longest. `write` is told what is written, with the key of its field.
     """
 
-    def __init__(self, captions: int) -> None:
+    def __init__(self, captions: int, write: Callable[[str, Any], object]) -> None:
         super().__init__()
+        self._write = write
         self.setContentsMargins(0, 0, 0, 0)
         self.setVerticalSpacing(2)
         self.setColumnStretch(1, 1)
@@ -130,6 +123,7 @@ class FieldGrid(QGridLayout):
             self.addWidget(widget, row, 2 + place)
         self.addWidget(below, row + 1, 1, 1, 2)
         self._lines[key] = field, below
+        field.written.connect(partial(self._write, key))
 
     def say(self, key: str, problem: str) -> None:
         field, below = self._lines[key]
@@ -192,7 +186,7 @@ class EditedRubric:
     source: str = ""
     tie_threshold: float = 0.5
     criteria: tuple[EditedCriterion, ...] = (EditedCriterion(),)
-    wording: Mapping[str, str] = field(default_factory=lambda: asdict(DEFAULT_WORDING))
+    wording: Mapping[str, str] = field(default_factory=lambda: asdict(rubrics.DEFAULT_WORDING))
 
     @classmethod
     def of(cls, rubric: Rubric) -> "EditedRubric":
@@ -217,12 +211,12 @@ class EditedRubric:
         count = [f"criterion{number}" for number in range(len(self.criteria))]
         found = {
             FieldPlace(RUBRIC, problem.field): _sentences(problem)
-            for problem in (*criteria_problems(count), *reversed([*rubric_problems(whole)]))
+            for problem in (*rubrics.criteria_problems(count), *reversed([*rubrics.rubric_problems(whole)]))
         }
         for place, criterion in enumerate(self.criteria):
-            for problem in reversed([*self._of_name(place), *criterion_problems(asdict(criterion))]):
+            for problem in reversed([*self._of_name(place), *rubrics.criterion_problems(asdict(criterion))]):
                 found[FieldPlace(place, problem.field)] = _sentences(problem)
-        for problem in reversed([*wording_problems(self.wording)]):
+        for problem in reversed([*rubrics.wording_problems(self.wording)]):
             # Of parts that must differ, those that do not; a part that stands alone.
             parts = problem.field.split(", ")
             said = Counter(self.wording[part].casefold() for part in parts)
@@ -238,23 +232,27 @@ class EditedRubric:
         open_ = {"name": "criterion", "question": "…", "good": "", "bad": ""}
         wrong = {name: text for name, text in open_.items() if FieldPlace(place, name) in problems}
         criterion = Criterion(**{**asdict(written), **wrong})
-        sound = {part: self.wording[part] for part in WORDING_PARTS if (WORDING, part) not in problems}
+        sound = {
+            part: self.wording[part] for part in rubrics.WORDING_PARTS if (WORDING, part) not in problems
+        }
         try:
             wording = PromptWording(**sound)
         except SetupError:  # a default part may say what another one says
-            wording = DEFAULT_WORDING
+            wording = rubrics.DEFAULT_WORDING
         return Rubric("preview", (criterion,), wording=wording)
 
-    def _of_name(self, place: int) -> Iterator[FieldProblem]:
+    def _of_name(self, place: int) -> Iterator[rubrics.FieldProblem]:
         name = self.criteria[place].name
         if not name:
-            yield FieldProblem("name", "is empty.", "Write one, of letters, digits and underscores.")
+            yield rubrics.FieldProblem("name", "is empty.", "Write one, of letters, digits and underscores.")
         others = (criterion.name for number, criterion in enumerate(self.criteria) if number != place)
-        if name and any(True for other in others for _ in criteria_problems((other, name))):
-            yield FieldProblem("name", "is that of another criterion.", "Give each a name of its own.")
+        if name and any(True for other in others for _ in rubrics.criteria_problems((other, name))):
+            yield rubrics.FieldProblem(
+                "name", "is that of another criterion.", "Give each a name of its own."
+            )
 
 
-def _sentences(problem: FieldProblem) -> str:
+def _sentences(problem: rubrics.FieldProblem) -> str:
     """What is wrong with a field, where it stands: without the name of the field."""
     if ", " in problem.field:
         return f"Another of these is the same. {problem.advice}"
@@ -266,8 +264,8 @@ def _sentences(problem: FieldProblem) -> str:
 
 def _as_read(found: tuple[FieldPlace, str]) -> tuple[int, int]:
     place, field = found[0]
-    order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *WORDING_PARTS)
-    return MOST_CRITERIA * 100 if place == WORDING else place, order.index(field)
+    order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *rubrics.WORDING_PARTS)
+    return rubrics.MOST_CRITERIA * 100 if place == WORDING else place, order.index(field)
 
 
 class RubricDraft(QObject):
@@ -289,7 +287,7 @@ class RubricDraft(QObject):
 
     @property
     def can_add(self) -> bool:
-        return len(self.rubric.criteria) < MOST_CRITERIA
+        return len(self.rubric.criteria) < rubrics.MOST_CRITERIA
 
     def write(self, rubric: EditedRubric) -> None:
         if rubric != self.rubric:
@@ -327,3 +325,267 @@ class RubricDraft(QObject):
         self.place = place
         self.changed.emit()
         self.place_changed.emit()
+
+
+NAME, QUESTION, GOOD, BAD, WEIGHT = range(5)
+WRONG = "⚠"
+_HEADS = (
+    Head("Name", "Its columns in datasets and submissions begin with this name."),
+    Head("Question", "What the model is asked."),
+    Head("Good", "What makes a response good on it."),
+    Head("Bad", "What makes a response bad on it."),
+    Head("Weight", "Its weight in weighted scoring.", is_number=True),
+)
+
+
+class CriteriaTable(HeadedModel):
+    """Shows an edited rubric's criteria; those with a problem are marked."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(_HEADS, parent)
+        self._shown: Sequence[EditedCriterion] = ()
+        self._problems: Mapping[int, str] = {}
+
+    def show_criteria(self, criteria: Sequence[EditedCriterion], problems: Mapping[FieldPlace, str]) -> None:
+        """Show these criteria; views keep their place where there are as many as before."""
+        wrong = {at.place: problem for at, problem in reversed([*problems.items()])}
+        with self._changing(alike=len(criteria) == len(self._shown)):
+            self._shown, self._problems = tuple(criteria), wrong
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = index.row(), index.column()
+        text = self._text(self._shown[row], column)
+        problem = self._problems.get(row, "") if column == NAME else ""
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{WRONG} {one_line(text)}" if problem else one_line(text)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(problem or text)
+        if role == Qt.ItemDataRole.AccessibleTextRole and problem:
+            return f"{one_line(text)}: {problem}"
+        return super().data(index, role)
+
+    def _text(self, criterion: EditedCriterion, column: int) -> str:
+        if column == NAME:
+            return words(criterion.name) if criterion.name.strip() else "(no name)"
+        if column == WEIGHT:
+            return f"{criterion.weight:g}"
+        return {QUESTION: criterion.question, GOOD: criterion.good, BAD: criterion.bad}[column]
+
+
+_HIGHEST_WEIGHT = 1000.0
+_CAPTION = 9  # characters
+_NUMBER = 18  # characters
+_LEAST = {NAME: 16, QUESTION: 34, GOOD: 9, BAD: 9}  # characters
+_ROWS = 5  # of the table, that are seen at least
+_SEPARATORS = str.maketrans({" ": "_", "-": "_"})
+
+
+class CriteriaTab(QWidget):
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__()
+        self._draft = draft
+        self.table = CriteriaTable(self)
+        self.view = dressed(FillingView(), self.table, "Criteria")
+        self._none = labels.label("", "warning")
+        self._make_buttons()
+        of_name = "Letters, digits and underscores: its columns begin with it."
+        self.name_field = LineField("Name of the criterion", of_name, rubrics.LONGEST_TEXT)
+        self.question_field = TextField("Question of the criterion", "What the model is asked.", lines=3)
+        self.good_field = TextField("Good", "What makes a response good on it; may be empty.", lines=2)
+        self.bad_field = TextField("Bad", "What makes a response bad on it; may be empty.", lines=2)
+        of_weight = "Its weight in weighted scoring, on any scale."
+        self.weight_field = NumberField("Weight of the criterion", of_weight, _HIGHEST_WEIGHT, 0.5)
+        self.name_field.setPlaceholderText("politeness")
+        self.question_field.setPlaceholderText("Which response is more polite?")
+        self.fields = FieldGrid(_CAPTION, self._write)
+        self.fields.add("name", "&Name", self.name_field)
+        self.fields.add("question", "&Question", self.question_field)
+        self.fields.add("good", "&Good", self.good_field)
+        self.fields.add("bad", "&Bad", self.bad_field)
+        self.fields.add("weight", "&Weight", self.weight_field)
+        self.weight_field.setMaximumWidth(self.fontMetrics().averageCharWidth() * _NUMBER)
+        buttons = labels.in_row(
+            self.add_button, self.remove_button, self.up_button, self.down_button, labels.STRETCH
+        )
+        above = labels.as_column((self.view, labels.STRETCH), self._none, buttons)
+        self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
+        fields = QWidget()
+        fields.setLayout(self.fields)
+        self._form = labels.column(fields)
+        area = labels.DownScroll(self._form)
+        # What takes room below takes it of the end of the fields.
+        parts = PageSplitter(Qt.Orientation.Vertical, above, area, stretches=(0, 1))
+        parts.keeps_first = True
+        list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
+        parts.setSizes([list_height, self._form.sizeHint().height()])
+        labels.in_column(parts, on=self, margins=(8, 8, 8, 8))
+        letter = self.view.fontMetrics().averageCharWidth()
+        self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
+        self.view.selectionModel().currentRowChanged.connect(self._choose)
+        draft.changed.connect(self._show)
+        draft.place_changed.connect(self._show_place)
+        self._show()
+
+    def go_to(self, at: FieldPlace) -> None:
+        if at.place >= 0:
+            self._draft.choose(at.place)
+            self.fields.field(at.field).setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def add(self) -> None:
+        if self._draft.can_add:
+            self._draft.add()
+            self.name_field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # Making
+
+    def _make_buttons(self) -> None:
+        draft = self._draft
+        up, down = partial(draft.move, -1), partial(draft.move, 1)
+        below = "One more, below the current one (Ins)"
+        self.add_button = labels.button("&Add", self.add, "Add a criterion", below)
+        self.remove_button = labels.button(
+            "Re&move", draft.remove, "Remove the criterion", "Remove it (Delete)"
+        )
+        self.up_button = labels.button("&Up", up, "Move the criterion up", "It is asked earlier (Alt+Up)")
+        later = "It is asked later (Alt+Down)"
+        self.down_button = labels.button("D&own", down, "Move the criterion down", later)
+        for key, do in (("Ins", self.add), ("Del", draft.remove), ("Alt+Up", up), ("Alt+Down", down)):
+            add_key(self.view, key, do)
+        for each in (self.add_button, self.remove_button, self.up_button, self.down_button):
+            each.setAutoDefault(False)
+
+    # Writing
+
+    def _write(self, key: str, value: Any) -> None:
+        draft = self._draft
+        if key == "name" and (as_name := value.translate(_SEPARATORS)) != value:
+            # A space would end a name: it becomes an underscore, as it is meant.
+            value, place = as_name, self.name_field.cursorPosition()
+            self.name_field.setText(as_name)
+            self.name_field.setCursorPosition(place)
+        if draft.criterion is not None:
+            written = replace(draft.criterion, **{key: value})
+            draft.write(draft.rubric.with_criterion(draft.place, written))
+
+    # Following
+
+    def _choose(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self._draft.choose(index.row())
+
+    def _show(self) -> None:
+        draft = self._draft
+        self.table.show_criteria(draft.rubric.criteria, draft.problems)
+        labels.show_text(self._none, draft.problems.get(FieldPlace(RUBRIC, "criteria"), ""))
+        self._show_place()
+
+    def _show_place(self) -> None:
+        draft, there = self._draft, self._draft.criterion is not None
+        if self.view.currentIndex().row() != draft.place:
+            self.view.selectRow(draft.place)
+        for key in FIELDS_OF_CRITERION:
+            self.fields.field(key).fill(getattr(draft.criterion or EditedCriterion(), key))
+            # Without a criterion the place is -1, which is that of the rubric's own fields.
+            self.fields.say(key, draft.problems.get(FieldPlace(draft.place, key), "") if there else "")
+        last = len(draft.rubric.criteria) - 1
+        self._form.setEnabled(there)
+        self.add_button.setEnabled(draft.can_add)
+        self.remove_button.setEnabled(there)
+        self.up_button.setEnabled(draft.place > 0)
+        self.down_button.setEnabled(there and draft.place < last)
+
+
+_DEFAULT = asdict(rubrics.DEFAULT_WORDING)
+MARKS = {
+    "letters": "the four lines that say what A, B, C and D mean",
+    "title": "one of the three titles",
+    "number": "the number of an example",
+    "name": "the criterion's name",
+    "question": "its question",
+    "meaning": "what Good or Bad says of it",
+    "response": "the title of a response",
+}
+_HIGH = {"system": 8}  # lines of the higher field
+_WORDING_TAB_CAPTION = 15  # characters
+_WHAT = (
+    "These are the words of the prompt around an item, in any language. The delimiters around its texts, the"
+    " label tokens A to D and the position of the answer are fixed. Another wording is another run."
+    " Placeholders in braces: "
+)
+
+
+class WordingTab(QWidget):
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__()
+        self._draft = draft
+        self.fields: dict[str, LineField | TextField] = {}
+        self.default_buttons: dict[str, QPushButton] = {}
+        self._grids: dict[str, FieldGrid] = {}
+        self._changed = labels.hint("")
+        all_words, undo = "Reset all words to their defaults", "Undo all changes of the wording"
+        self.reset_button = labels.button("All &defaults", self._reset, all_words, undo)
+        self.reset_button.setAutoDefault(False)
+        marks = "; ".join(f"{{{mark}}} {what}" for mark, what in MARKS.items())
+        parts: list[QWidget] = [labels.hint(f"{_WHAT}{marks}.")]
+        for group in dict.fromkeys(part.group for part in rubrics.WORDING_PARTS.values()):
+            own = {name: part for name, part in rubrics.WORDING_PARTS.items() if part.group == group}
+            parts += [labels.heading(group), self._group(own)]
+        above = labels.in_row((self._changed, labels.STRETCH), self.reset_button)
+        self._area = labels.DownScroll(labels.column(*parts))
+        labels.in_column(above, (self._area, labels.STRETCH), on=self, margins=(8, 8, 8, 8))
+        draft.changed.connect(self._show)
+        self._show()
+
+    def go_to(self, at: FieldPlace) -> None:
+        field = self.fields[at.field]
+        field.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._area.ensureWidgetVisible(field)
+
+    def said(self, part: str) -> str:
+        return self._grids[part].said(part)
+
+    def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:
+        inside, grid = QWidget(), FieldGrid(_WORDING_TAB_CAPTION, self._write)
+        for part, said in parts.items():
+            back, named = partial(self._put_back, part), f"{said.title}: default"
+            default = labels.button("Default", back, named, _DEFAULT[part])
+            default.setAutoDefault(False)
+            self.fields[part] = self._field(part, said)
+            grid.add(part, said.title, self.fields[part], [default])
+            self.default_buttons[part], self._grids[part] = default, grid
+        inside.setLayout(grid)
+        return inside
+
+    def _field(self, part: str, said: WordingPart) -> LineField | TextField:
+        marks = " and ".join(f"{{{mark}}}" for mark in rubrics.marks_of(_DEFAULT[part]))
+        what = f"Needs {marks}." if marks else ""
+        accessible = f"Wording: {said.title}"
+        if said.one_line:
+            return LineField(accessible, what, rubrics.LONGEST_TEXT)
+        return TextField(accessible, what, _HIGH.get(part, 2))
+
+    def _write(self, part: str, text: str) -> None:
+        self._draft.write(self._draft.rubric.with_part(part, text))
+
+    def _put_back(self, part: str) -> None:
+        self._write(part, _DEFAULT[part])
+        self.fields[part].setFocus(Qt.FocusReason.OtherFocusReason)  # its button cannot have it any more
+
+    def _reset(self) -> None:
+        self._draft.write(replace(self._draft.rubric, wording=dict(_DEFAULT)))
+        self.fields["system"].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show(self) -> None:
+        wording, problems = self._draft.rubric.wording, self._draft.problems
+        own = [part for part in rubrics.WORDING_PARTS if wording[part] != _DEFAULT[part]]
+        for part, written in self.fields.items():
+            written.fill(wording[part])
+            self.default_buttons[part].setVisible(part in own)
+            self._grids[part].say(part, problems.get(FieldPlace(WORDING, part), ""))
+        self.reset_button.setEnabled(bool(own))
+        changed = f"{counted(len(own), 'part is', 'parts are')} changed from the default."
+        self._changed.setText(changed if own else "The wording is the default.")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from engine.core import events
 from engine.core.errors import EngineError, SetupError
@@ -14,6 +14,7 @@ from engine.settings.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model, is_there
 from gui.judge import run_jobs
 from gui.models.model_jobs import Computing
+from gui.widgets.actions import timer
 from gui.workspace.open_run import UnderWay
 from gui.workspace.threads import WAITING, Task, ThreadName
 from gui.workspace.workspace import Workspace
@@ -48,8 +49,7 @@ class RunControl(QObject):
         self.stopping = self.ending = False
         self._follower = events.RunFollower()
         self.computing = Computing()
-        self._tick = QTimer(self, interval=_TICK_MS)
-        self._tick.timeout.connect(self.progressed)
+        self._tick = timer(self, _TICK_MS, self.progressed.emit, once=False)
         self.progressed.connect(self._tell_workspace)
         workspace.runs_deleted.connect(self.forget_runs)
 

@@ -1,31 +1,31 @@
 """Jobs that plan, time and judge runs, describe an audit as one, and find the best settings."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from engine.core.events import Preparing, RunEnded, followed
+from engine.core.events import Preparing, RunEnded, RunEvent, followed
 from engine.core.formatting import file_stem
 from engine.core.items import Method, digest
 from engine.core.tables import Facts, Sheet
+from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
-from engine.system.paths import recipes_folder, text_of_path
+from engine.system.computer import available_memory
+from engine.system.files import make_folder
+from engine.system.paths import is_there, recipes_folder, text_of_path
 from gui.models.model_jobs import Computing, blamed, computing
 from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.store_jobs import opened
 from gui.workspace.threads import JobControl, job, worker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from engine.core.events import RunEvent
     from engine.data.dataset import Dataset
     from engine.judging.forecast import Forecast
     from engine.judging.plan import RunPlan
     from engine.judging.prepare import PreparedRun
     from engine.models.memory import Fit
-    from engine.settings.identity import StoredRun
 
 _READING = Preparing("Reading the files")
 """Reported before anything is imported, which takes a second."""
@@ -52,7 +52,6 @@ def plan(control: JobControl, store_path: Path, setup: RunSetup, current: "Datas
     from engine.judging.work import plan_facts
     from engine.models.memory import memory_fit, memory_needed
     from engine.store.opening import has_store
-    from engine.system.computer import available_memory
 
     prepared = _prepared(setup, current, control)
     run = _run_of(prepared.plan, setup, store_path)
@@ -207,7 +206,6 @@ def find(control: JobControl, asked: TuneAsked, store_path: Path, current: "Data
     from engine.analysis.tuning import TuneRequest, tuning
     from engine.judging.work import judge_plan, judging_by
     from engine.report.tuning import told, tuning_sheet
-    from engine.system.files import make_folder
 
     def judge(plan: "RunPlan") -> "Iterable[RunEvent]":
         another = partial(worker, judge_plan, control)
@@ -233,7 +231,6 @@ def _recipe_of(setup: RunSetup) -> Path:
 def open_recipe(_control: JobControl, path: Path, setup: RunSetup) -> RunSetup:
     """A run of a setup's items by a recipe, with its model where that is still there. SetupError for none."""
     from engine.analysis.recipe import load_recipe
-    from engine.system.paths import is_there
 
     recipe = load_recipe(path)
     made = recipe.in_setup(setup, path.absolute())

@@ -21,8 +21,7 @@ from gui.widgets import labels
 from gui.widgets.foreign_text import OneLine, one_line, tip
 from gui.widgets.label_mark import LABEL_WORDS, label_icon
 from gui.widgets.notice import IN_THE_WINDOW, problem_of
-from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
-from gui.widgets.views import FillingView, dressed
+from gui.widgets.views import SORT_ROLE, FillingView, Head, HeadedModel, Index, dressed
 from gui.workspace.state import PageName
 
 _WORTH_TELLING = 1.5  # seconds that a group takes: faster ones would only flicker

@@ -24,8 +24,7 @@ from gui.widgets import labels
 from gui.widgets.fields import ComboBox, DoubleSpinBox, FlowLayout, Fold, SpinBox
 from gui.widgets.files import DATASETS, FileChoice
 from gui.widgets.foreign_text import one_line, set_tip
-from gui.widgets.glossary import MORE_BY_F1, Topic
-from gui.widgets.help_dialog import HelpMark
+from gui.widgets.glossary import MORE_BY_F1, HelpMark, Topic
 from gui.widgets.notice import FIELDS
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
@@ -309,11 +308,8 @@ class SettingsPanel(QWidget):
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
         """A setup with what the fields say; without criteria where none is chosen."""
-        rubric, orders, values = (
-            self._workspace.rubric.rubric,
-            self._orders.currentIndex(),
-            self._mode.values(),
-        )
+        rubric, orders = self._workspace.rubric.rubric, self._orders.currentIndex()
+        values = self._mode.values()
         values |= {"rubric": rubric, "criteria": self.criteria.chosen, "both_orders": orders != _ONE}
         values["second_order_below"] = DEFAULT_MARGIN if orders == _UNCERTAIN else None
         return self.advanced.in_setup(replace(self.methods.in_setup(setup), **values))

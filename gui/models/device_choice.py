@@ -138,13 +138,11 @@ class DeviceChoice(QWidget):
     def _fill(self) -> None:
         # Offer what there is; what is chosen and not there stays, and is named so.
         with QSignalBlocker(self.field):
-            self.field.clear()
-            self.field.addItem("Automatic", _AUTOMATIC)
-            self.field.addItem("Processor only (CPU)", CPU)
+            self.field.offer([("Automatic", _AUTOMATIC), ("Processor only (CPU)", CPU)])
             for device in self.known:
                 # By what it is found again: its name, too, may be another device's after a restart.
                 alone = sum(each.key == device.key for each in self.known) == 1
-                self.field.addItem(_named(device), device.key if alone else device.name)
+                self.field.add(_named(device), device.key if alone else device.name)
             self.field.setCurrentIndex(self._place())
 
     def _place(self) -> int:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import DeviceFailed, ProcessEnded, SetupError, StoreError
 from engine.core.events import MeasureProgress, Preparing, followed
+from engine.settings.identity import StoredRun
 from engine.settings.rows import CPU, Device, KvType, default_context
 from engine.settings.run_setup import RunSetup
+from engine.system.computer import Memory, available_memory
 from engine.system.paths import demo_model, real_path
 from gui.workspace.threads import AtWork, JobControl, job, worker
 
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from engine.models.memory import Fit, MemoryEstimate
     from engine.models.model_file import ModelFile
     from engine.results.health import RunMass
-    from engine.settings.identity import StoredRun
-    from engine.system.computer import Memory
 
 PROCESSOR = "the processor"
 
@@ -171,7 +171,6 @@ def find(
     model in the default folders and these, but for those of which a file is `growing`; how many there are.
     """
     from engine.models.finder import default_folders, find_models
-    from engine.system.computer import available_memory
 
     control.report(list_files(files, folders)(control))
     memory = available_memory()
@@ -209,8 +208,6 @@ def list_files(_control: JobControl, files: Sequence[Path], folders: Sequence[Pa
 
 @job
 def fits(_control: JobControl, candidates: Sequence[Candidate], request: ModelRequest) -> list[Candidate]:
-    from engine.system.computer import available_memory
-
     memory = available_memory()
     return [replace(_candidate(each.found, request, memory), run=each.run) for each in candidates]
 

@@ -15,7 +15,7 @@ from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, ti
 from gui.widgets.label_mark import PILL_ROLE
 from gui.widgets.labels import empty, in_column
 from gui.widgets.notice import problem_of
-from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
+from gui.widgets.views import SORT_ROLE, Head, HeadedModel, Index
 
 _HEADS = (
     Head("Model", "The file name; another name in its header is in the tool tip of its row"),

@@ -43,7 +43,7 @@ _WIDTH = 84  # characters
 _SHARE_OF_SCREEN = 0.85
 
 
-class ExportDialog(QtWidgets.QDialog):
+class ExportDialog(labels.Dialog):
     chosen = Signal(object, object)  # an Exported; a Path, of figures a folder, that can be written
 
     def __init__(
@@ -54,14 +54,14 @@ class ExportDialog(QtWidgets.QDialog):
         threads: EngineThreads,
         parent: QtWidgets.QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        run = what.whole.run
+        super().__init__(f"Export {run.called} {of_what(run)}: {_FORMS[form][0]}", parent, _WIDTH)
         self._form, self._what, self._folder = form, what, folder
         self._left = what.results.left
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
         self._looking = TaskPanel(threads, ThreadName.STORE, self, self._take_look, failed=self._refuse)
-        run, box = what.whole.run, QtWidgets.QDialogButtonBox
-        self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_FORMS[form][0]}")
+        box = QtWidgets.QDialogButtonBox
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         health = what.health
         bad = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
@@ -143,14 +143,12 @@ class ExportDialog(QtWidgets.QDialog):
         heading.setBuddy(self.field)
         # Scrolled: long names and many signs of a bad judge may make it higher than the screen.
         self._inside = labels.as_column(form, self.health, STRETCH, role="content", spacing=10)
-        self._shown = DownScroll(self._inside)
-        name(self._shown, "What is exported")
+        self._shown = DownScroll(self._inside, "What is exported")
         asked = (self.unfinished, self.stale, self.with_judge, self.with_curve, self.only_accepted)
         where = (heading, in_row((self.field, STRETCH), browse), self.status, self.buttons)
         in_column((self._shown, STRETCH), *asked, *where, on=self, margins=None, spacing=10)
         self.start.setDefault(True)
         self.buttons.accepted.connect(self.look)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
 
     def showEvent(self, event: QShowEvent) -> None:
         # As high as all of it needs, as far as the screen is: facts are scrolled only where it is too low.
@@ -274,14 +272,12 @@ class Exporter(QObject):
             return
         folder = self._workspace.state.export_folder(what.whole.run.identity.dataset_path.parent)
         self.dialog = ExportDialog(form, what, folder, self._workspace.threads, self._window)
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.chosen.connect(partial(self._write, form))
-        self.dialog.open()
+        labels.open_dialog(self.dialog)
 
     def _write(self, form: Form, what: Exported, path: Path) -> None:
         job = _JOBS[form](what, path) if form in _JOBS else export_jobs.export(form, what, path)
-        task = self._workspace.threads.start(DRAWING, job, must_end=True)
-        task.finished.connect(self._tell)
+        task = self._workspace.threads.start(DRAWING, job, self._tell, must_end=True)
         self._workspace.failures.follow(task, _EXPORT)
         self._workspace.state.keep_export_folder(path if form is Form.FIGURES else path.parent)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from engine.annotations.records import LAST, LabelSource
 from engine.core.codec import plain
 from engine.core.errors import SetupError
+from engine.core.events import followed
 from engine.core.formatting import short_name, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.items import HumanLabel, labels_beside
@@ -22,11 +23,9 @@ from engine.core.tables import Picture, Sheet
 from engine.system.files import check_targets, write_json, write_whole
 from engine.system.paths import PathKind, found_at, is_there
 from gui.results.run_weights import WeightsChoice
-from gui.results.score_jobs import Scores, with_annotators
-from gui.results.weighted_scoring_jobs import Basis, weighed
-from gui.widgets.figure_view import Box, DrawnFigure, FigureMark
+from gui.results.score_jobs import Basis, Scores, weighed, with_annotators
 from gui.widgets.label_mark import LABEL_WORDS
-from gui.workspace.figures import FigureSource
+from gui.workspace.figures import Box, DrawnFigure, FigureMark, FigureSource
 from gui.workspace.open_run import measured_mark
 from gui.workspace.threads import JobControl, job
 
@@ -294,7 +293,6 @@ def export_dataset(_control: JobControl, what: Exported, path: Path) -> Written:
 def export_report(control: JobControl, what: Exported, path: Path) -> Written:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
     from engine.calibration.learning import run_curve
-    from engine.core.events import followed
     from engine.metrics.evaluation import measure_slices
     from engine.report.html_report import Report, report_html
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import SetupError
+from engine.core.events import followed
 from engine.core.formatting import counted, percent, words
 from engine.core.tables import Section, Sentences, Sheet, Tone
 from engine.settings.identity import TRUST
+from engine.system.files import check_targets
 from gui.results.export_jobs import figure_source
 from gui.widgets.notice import problem_of
 from gui.workspace.figures import FigureSource
@@ -37,7 +39,6 @@ class Proposal:
 def fit(control: JobControl, results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Proposal:
     """Fit a calibration to the run's own raw predictions and these labels, as `calibrating` reports."""
     from engine.calibration.run_calibration import Wishes
-    from engine.core.events import followed
     from engine.metrics.matching import system_of_run
     from engine.operations.measuring import fit_calibration
     from engine.report import calibration as reports
@@ -89,7 +90,6 @@ def apply(_control: JobControl, store_path: Path, run_id: int, calibration: "Cal
 def save(_control: JobControl, calibration: "Calibration", path: Path, in_use: Mapping[str, Path]) -> Path:
     """Write a calibration to a file, over none that is in use. Raises SetupError."""
     from engine.results.calibration import save_calibration
-    from engine.system.files import check_targets
 
     check_targets({"the calibration": path}, in_use)
     save_calibration(path, calibration)
@@ -110,7 +110,6 @@ def learn(control: JobControl, results: "RunResults", gold: "Dataset", wishes: M
     """The curve of the run's own raw predictions by these labels, as `run_curve` reports and raises."""
     from engine.calibration.learning import run_curve
     from engine.calibration.run_calibration import Wishes
-    from engine.core.events import followed
     from engine.metrics.matching import match, system_of_run
     from engine.report.calibration import learning_report_figure, learning_section
 

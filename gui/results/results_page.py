@@ -5,28 +5,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QTabWidget, QWidget
 
-from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.tables import ItemsBehind
+from engine.settings.identity import StoredRun
 from gui.results import score_jobs
-from gui.results.calibration_panel import CalibrationPanel
+from gui.results.calibration_panel import CalibrationPanel, TrustPanel
 from gui.results.export_dialog import Exporter
 from gui.results.export_jobs import Exported, Form
 from gui.results.score_jobs import Measuring, ModelMeasure, Scores
 from gui.results.scores_panel import FiguresPanel, GoldPicker, MeasureModelDialog, ScoresPanel
-from gui.results.trust_panel import TrustPanel
 from gui.results.weighted_scoring_panel import WeightedScoringPanel
 from gui.widgets import labels
 from gui.widgets.action_table import EXPORTS_OF_RESULTS
-from gui.widgets.actions import BusyLine, MenuButton, add_entry
-from gui.widgets.glossary import Topic
-from gui.widgets.help_dialog import beside_help
+from gui.widgets.actions import BusyLine, MenuButton, add_entry, timer
+from gui.widgets.glossary import Topic, beside_help
 from gui.widgets.labels import STRETCH, button, in_row, label, name
-from gui.widgets.value_table import TableModel
+from gui.widgets.views import TableModel
 from gui.workspace.file_jobs import Chosen, measure_slices
 from gui.workspace.page import Page, SourceBox
 from gui.workspace.rewriter import Rewriter, StaleLine
@@ -39,7 +37,6 @@ from gui.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.results.run_results import RunResults
-    from engine.settings.identity import StoredRun
 
 _MOST_KEPT = 3  # with and without human overrides, a slice; each holds all judgments of its run
 
@@ -191,7 +188,7 @@ class ResultsPage(Page):
         self.exporter = Exporter(workspace, self._exported, self)
         self._stale = True
         self._run_id: int | None = None
-        self._later = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
+        self._later = timer(self, _DEBOUNCE_MS, self._measure_if_stale)
         self._build_header()
         self._build_body()
         self._connect()
@@ -258,10 +255,7 @@ class ResultsPage(Page):
         self._measure_soon(0)
 
     def _follow_overrides(self) -> None:
-        run = self.workspace.run
-        reviews = run.results.reviews if run is not None else Reviews()
-        self.whose.setEnabled(bool(reviews.annotators))
-        self.whose.offer(tuple(reviews.labels), bool(reviews.adjudicated))
+        self.whose.offer_of(self.workspace.run)
         self._measure_soon(_DEBOUNCE_MS)
 
     def _follow_judging(self) -> None:
@@ -332,9 +326,8 @@ class ResultsPage(Page):
 
     def _ask_for_model(self, measure: ModelMeasure) -> None:
         dialog = MeasureModelDialog(measure, self.workspace, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chosen.connect(self.measurer.measure_with_model)
-        dialog.open()
+        labels.open_dialog(dialog)
 
     def _divide(self) -> None:
         # The items that the open run judged; where they are not there, those with human labels.
@@ -364,24 +357,18 @@ class ResultsPage(Page):
         self.stopped.hide()
         self.tabs = QTabWidget(documentMode=True)
         name(self.tabs.tabBar(), "Parts of the results")
-        panels = (
-            *(self.scores, self.figures, self.weighted_scoring),
-            *(self.calibration, self.trust, self.slices),
-        )
-        for text, inside in zip(_TABS, panels, strict=True):
+        panels = (self.scores, self.figures, self.weighted_scoring)
+        for text, inside in zip(_TABS, (*panels, self.calibration, self.trust, self.slices), strict=True):
             inside.setProperty("role", "content")
             self.tabs.addTab(labels.scrolling(inside, text.replace("&", "")), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))
         # What was stopped is said where the line of work was, whose button was pressed.
         parts = (line, self.snapshot, self.busy, self.stopped, (self.tabs, STRETCH))
-        self.stack = QStackedWidget()
-        for shown in (self._empty(), labels.as_column(*parts)):
-            self.stack.addWidget(shown)
+        self.stack = labels.stack(self._empty(), labels.as_column(*parts))
         self.body.addWidget(self.stack, 1)
 
     def _empty(self) -> QWidget:
-        go, to_judge = self.workspace.page_wanted.emit, "Go to the Judge page to make a run"
-        self.judge_button = button("Go to &Judge", lambda: go(PageName.JUDGE), to_judge)
+        self.judge_button = self.way_to_judge()
         self.judge_button.setProperty("role", "main")
         self.so_far_button = button("Show what is judged so far", self._open_so_far)
         self._empty_title, self._empty_text = labels.heading(""), labels.hint("")
@@ -399,7 +386,6 @@ class ResultsPage(Page):
             signal.connect(partial(self._measure_soon, 0))
         self.slices.listed.connect(space.list_in_review)
         self.scores.sheet.listed.connect(self._list_behind)
-        self._later.timeout.connect(self._measure_if_stale)
         self.measurer.changed.connect(self._show)
         self.measurer.progress.connect(self._follow_progress)
         self.measurer.stopped.connect(self._tell_stop)

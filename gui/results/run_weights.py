@@ -3,13 +3,13 @@ window's memory, not the run's, as nothing that judges or exports by command may
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from engine.core.codec import plain, record_of
 from engine.core.formatting import without_middle
@@ -19,7 +19,7 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.settings.identity import StoredRun
 from gui.widgets.actions import MenuButton, add_entry
 from gui.widgets.foreign_text import one_line, tip
-from gui.widgets.labels import button, cancel_or, hint, in_column, label, name
+from gui.widgets.labels import Dialog, button, cancel_or, hint, in_column, label, name
 from gui.workspace.state import State
 
 DEFAULT = "default"
@@ -172,14 +172,13 @@ _LONGEST_ENTRY = 48  # characters in the menu
 
 
 class SavedWeights(QObject):
-    """Two buttons, laid out by whoever shows them; `save_wanted` and `apply_wanted` tell a name."""
+    """Two buttons, laid out by whoever shows them; `save` and `apply` take a name."""
 
-    save_wanted = Signal(str)
-    apply_wanted = Signal(str)
-
-    def __init__(self, weights: RunWeights, parent: QWidget) -> None:
+    def __init__(
+        self, weights: RunWeights, save: Callable[[str], None], apply: Callable[[str], None], parent: QWidget
+    ) -> None:
         super().__init__(parent)
-        self._weights, self._window = weights, parent
+        self._weights, self._save, self._apply, self._window = weights, save, apply, parent
         named, other = "Save these weights under a name", "To apply them to other runs"
         self.save_button = button("Save &as…", self._ask_for_name, named, other)
         self.apply_button = MenuButton("A&pply", tips=True)
@@ -194,7 +193,7 @@ class SavedWeights(QObject):
             self.menu.addAction("Nothing is saved yet").setEnabled(False)
             return
         remove = QMenu("&Remove saved weights", self.menu, toolTipsVisible=True)
-        for menu, do in ((self.menu, self.apply_wanted.emit), (remove, self._weights.remove)):
+        for menu, do in ((self.menu, self._apply), (remove, self._weights.remove)):
             for known in saved:
                 text = without_middle(one_line(known), _LONGEST_ENTRY).replace("&", "&&")
                 add_entry(menu, text, partial(do, known)).setToolTip(tip(known))
@@ -203,17 +202,16 @@ class SavedWeights(QObject):
 
     def _ask_for_name(self) -> None:
         self.dialog = NameDialog(tuple(self._weights.saved), self._window)
-        self.dialog.named.connect(self.save_wanted)
+        self.dialog.named.connect(self._save)
         self.dialog.open()
 
 
-class NameDialog(QDialog):
+class NameDialog(Dialog):
     named = Signal(str)
 
     def __init__(self, taken: tuple[str, ...], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Save weights", parent, 50)
         self._taken = taken
-        self.setWindowTitle("Save weights")
         self.field, self.warning = QLineEdit(maxLength=_LONGEST_NAME), label("", "warning")
         name(self.field, "Name of these weights")
         self.field.textChanged.connect(self._follow)
@@ -221,7 +219,6 @@ class NameDialog(QDialog):
         asked = hint("A name for these weights and this tie threshold:")
         in_column(asked, self.field, self.warning, buttons, on=self, margins=None)
         self.save.setDefault(True)  # here: Qt must know of which dialog
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self._follow("")
 
     def _follow(self, _text: str) -> None:

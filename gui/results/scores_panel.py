@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QGridLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from engine.annotations.records import Filters, WantedItems
 from engine.core.errors import EngineError
@@ -20,16 +20,14 @@ from gui.results.export_jobs import TITLES
 from gui.results.score_jobs import ModelMeasure, Scores
 from gui.widgets import labels
 from gui.widgets.fields import ComboBox, Fold
-from gui.widgets.figure_view import DrawnFigure, FigureMark, FigureView
 from gui.widgets.files import DATASETS, ask_source, ask_target
 from gui.widgets.foreign_text import OneLine, one_line, set_tip
 from gui.widgets.labels import STRETCH, button, hint, in_column, in_row, label, name
 from gui.widgets.notice import problem_of
 from gui.widgets.text_views import SheetView
 from gui.widgets.theme import is_dark
-from gui.widgets.value_table import TableModel
-from gui.widgets.views import table_view
-from gui.workspace.figures import DRAWING, FigureFiles
+from gui.widgets.views import TableModel, table_view
+from gui.workspace.figures import DRAWING, DrawnFigure, FigureFiles, FigureMark, FigureView
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, ThreadName
 from gui.workspace.workspace import Workspace
@@ -57,19 +55,18 @@ _WORDS = {
 """Of each measure: its button and what that does, by which word its files are remembered, what it is."""
 
 
-class MeasureModelDialog(QDialog):
+class MeasureModelDialog(labels.Dialog):
     """`chosen` tells the measure and the file, once the file was seen to be of use."""
 
     chosen = Signal(object, object)  # a ModelMeasure, a Path
 
     def __init__(self, measure: ModelMeasure, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(f"Measure {measure}", parent, 70)
         self._measure, self._workspace = measure, workspace
         *_, self._kind, what = _WORDS[measure]
         threads, files = workspace.threads, ThreadName.FILES
         self._looking = TaskPanel(threads, files, self, self._take, failed=self._refuse)
         self._cutting = TaskPanel(threads, files, self, self.choose, failed=self._refuse)
-        self.setWindowTitle(f"Measure {measure}")
         self.files = ComboBox()
         name(self.files, "Model file")
         self.files.activated.connect(self._look)
@@ -81,7 +78,6 @@ class MeasureModelDialog(QDialog):
         line = in_row((self.files, STRETCH), browse)
         stored = hint("Results are stored: measuring the same again is quick.")
         in_column(hint(what), line, self.status, self.cut, stored, buttons, on=self, margins=None)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 70)
         own = [demo_model()] if measure is ModelMeasure.AGREEMENT else []
         for path in (*workspace.state.recent(self._kind), *own):
             self._add(path, self.files.count())

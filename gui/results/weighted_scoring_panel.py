@@ -13,38 +13,18 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import SCORE, counted, interval, number, percent, visible, words
 from engine.core.items import HumanLabel, Preference, Tie
 from engine.core.rubric import ELOQUENT
-from gui.results import run_weights, weighted_scoring_jobs
+from engine.settings.identity import StoredRun
+from gui.results import run_weights, score_jobs
 from gui.results.calibration_panel import show_proposal
-from gui.results.weighted_scoring_jobs import (
-    HIGHEST_MARGIN,
-    MARGIN_BINS,
-    Basis,
-    Fitted,
-    Share,
-    WeightedResult,
-)
+from gui.widgets import labels
 from gui.widgets.actions import MenuButton, add_entry
 from gui.widgets.fields import DoubleSpinBox, FlowLayout, Slider
-from gui.widgets.glossary import Topic
-from gui.widgets.help_dialog import headed
+from gui.widgets.glossary import Topic, headed
 from gui.widgets.label_mark import paint_share
-from gui.widgets.labels import (
-    STRETCH,
-    Painted,
-    as_column,
-    button,
-    hint,
-    in_row,
-    label,
-    name,
-    panel,
-    show_text,
-    silent,
-)
+from gui.widgets.labels import STRETCH, Painted
 from gui.widgets.notice import problem_of
 from gui.widgets.theme import Colours, colours
-from gui.widgets.value_table import TableModel
-from gui.widgets.views import measure_view
+from gui.widgets.views import TableModel, measure_view
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
@@ -52,7 +32,6 @@ from gui.workspace.workspace import Workspace
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.metrics.matching import System
-    from engine.settings.identity import StoredRun
 
 _EQUAL = 1.0
 _STEPS = 10  # of a slider in one point
@@ -80,11 +59,11 @@ class WeightControl(QObject):
     def __init__(self, what: str, highest: float, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.slider = Slider(Qt.Orientation.Horizontal, maximum=round(highest * _STEPS), pageStep=_STEPS)
-        name(self.slider, what)
+        labels.name(self.slider, what)
         self.value = 0.0
         digits = run_weights.MOST_DIGITS
         self.field = _NumberField(decimals=digits, maximum=highest, singleStep=1 / _STEPS)
-        name(self.field, f"{what}, as a number")
+        labels.name(self.field, f"{what}, as a number")
         self.slider.valueChanged.connect(self._take_slider)
         self.field.valueChanged.connect(self._take_field)
 
@@ -124,8 +103,8 @@ class WeightedScoringPanel(QWidget):
         self._run: StoredRun | None = None  # whose weights are set
         self._default = run_weights.default_request(ELOQUENT)
         self._source, self._fit = self._default.source, self._default.fit
-        self._basis: Basis | None = None
-        self.proposal: Fitted | None = None
+        self._basis: score_jobs.Basis | None = None
+        self.proposal: score_jobs.Fitted | None = None
         self._again = False
         self.controls: dict[str, WeightControl] = {}
         self._shares: dict[str, QLabel] = {}
@@ -160,7 +139,7 @@ class WeightedScoringPanel(QWidget):
         before, shown, run = self._basis, self._run, system.results.run
         if before is not None and before.system is system and before.gold is gold:
             return
-        self._change_basis(Basis(system, gold))
+        self._change_basis(score_jobs.Basis(system, gold))
         if shown is None or (shown.id, shown.created) != (run.id, run.created):
             if tuple(self.controls) != tuple(system.criteria):
                 self._show_criteria(system.criteria)
@@ -168,7 +147,7 @@ class WeightedScoringPanel(QWidget):
             self._show_request(self.weights.of(run))
         self._decide()
 
-    def _change_basis(self, basis: Basis | None) -> None:
+    def _change_basis(self, basis: score_jobs.Basis | None) -> None:
         # What is under way is for another run or other labels.
         self._basis, self._again = basis, False
         for task in (self._fitting, self._weighing, self._finding):
@@ -191,7 +170,7 @@ class WeightedScoringPanel(QWidget):
 
     def fit_weights(self) -> None:
         if self._basis is not None and not self._fitting.busy:
-            self._fitting.start(weighted_scoring_jobs.fit(self._basis, self.request))
+            self._fitting.start(score_jobs.fit(self._basis, self.request))
 
     # Deciding
 
@@ -219,20 +198,20 @@ class WeightedScoringPanel(QWidget):
         if self._basis is not None:
             self._again = self._weighing.busy
             if not self._again:
-                self._weighing.start(weighted_scoring_jobs.weigh(self._basis, self.request))
+                self._weighing.start(score_jobs.weigh(self._basis, self.request))
 
     def _go_on(self) -> None:
         if self._again:
             self._decide()
 
-    def _take(self, weighed: WeightedResult) -> None:
+    def _take(self, weighed: score_jobs.WeightedResult) -> None:
         for chart in (self.rates, self.margins):
             chart.show_weighed(weighed)
         text = counted(weighed.comparisons, "comparison", "comparisons")
         lacking = f" {counted(weighed.left_out, 'item', 'items')} omitted: a judgment is missing."
         text = f"{text}, mean margin {number(weighed.mean_margin)} points."
         self.summary.setText(f"{text}{lacking if weighed.left_out else ''}")
-        show_text(self.caveats, "\n".join(weighed.caveats))
+        labels.show_text(self.caveats, "\n".join(weighed.caveats))
         if weighed.agreement:
             self._agreement.show_table(weighed.agreement)
         self._agreement_view.setVisible(weighed.agreement is not None)
@@ -259,7 +238,7 @@ class WeightedScoringPanel(QWidget):
         self.fit_button.setEnabled(self._basis is not None and self._basis.gold is not None)
         self.fit_button.setText("Fitting …" if self._fitting.busy else "Fi&t weights to human labels")
 
-    def _propose(self, fitted: Fitted | None) -> None:
+    def _propose(self, fitted: score_jobs.Fitted | None) -> None:
         self.proposal = fitted
         self._proposed.setVisible(fitted is not None)
         if fitted is not None:
@@ -300,7 +279,7 @@ class WeightedScoringPanel(QWidget):
     def _find(self, what: str, winner: str | None, margins: tuple[float, float] | None = None) -> None:
         if self._basis is not None:
             self._wanted_words = f"{what} by weighted scoring"
-            job = weighted_scoring_jobs.decided_items(self._basis, self.request, winner, margins)
+            job = score_jobs.decided_items(self._basis, self.request, winner, margins)
             self._finding.start(job)
 
     def _list_items(self, ids: frozenset[str]) -> None:
@@ -314,50 +293,48 @@ class WeightedScoringPanel(QWidget):
         self._rows = QGridLayout()
         self._rows.setColumnStretch(1, 1)
         self._rows.setVerticalSpacing(6)
-        self.threshold = WeightControl("Tie threshold", weighted_scoring_jobs.HIGHEST_MARGIN, self)
+        self.threshold = WeightControl("Tie threshold", score_jobs.HIGHEST_MARGIN, self)
         self.threshold.changed.connect(self._changed)
         same, fit = "Give all criteria the same weight", "Fit weights to human labels"
-        self.equal_button = button("E&qual weights", self.equal_weights, "Equal weights", same)
-        self.fit_button = button(fit, self.fit_weights, fit, _FIT)
+        self.equal_button = labels.button("E&qual weights", self.equal_weights, "Equal weights", same)
+        self.fit_button = labels.button(fit, self.fit_weights, fit, _FIT)
         self._fit_table = TableModel(self)
         self._fit_view = measure_view(self._fit_table, "Quality of the fitted weights")
         self._weight_table = TableModel(self)
         self._weight_view = measure_view(self._weight_table, "The fitted weights with their ranges")
-        self._fit_note = hint("")
-        self._proposed_line = label("")
-        self.apply_button = button("Appl&y", self.apply_fit)
-        proposal = (self._proposed_line, in_row(self.apply_button, STRETCH))
+        self._fit_note = labels.hint("")
+        self._proposed_line = labels.label("")
+        self.apply_button = labels.button("Appl&y", self.apply_fit)
+        proposal = (self._proposed_line, labels.in_row(self.apply_button, STRETCH))
         fitted = (self._weight_view, self._fit_note, self._fit_view)
-        self._proposed = as_column(*proposal, *fitted, spacing=6)
+        self._proposed = labels.as_column(*proposal, *fitted, spacing=6)
         self._proposed.hide()
-        self.source = hint("")
-        self.saved = run_weights.SavedWeights(self.weights, self)
-        self.saved.save_wanted.connect(self.save_as)
-        self.saved.apply_wanted.connect(self.apply_saved)
+        self.source = labels.hint("")
+        self.saved = run_weights.SavedWeights(self.weights, self.save_as, self.apply_saved, self)
         saved = (self.saved.save_button, self.saved.apply_button)
         buttons = FlowLayout(self.equal_button, self.fit_button, *saved)
-        above = (headed("Weights", Topic.WEIGHTS), hint(_WHAT), self.source, self._rows, buttons)
-        self._controls = panel(*above, self._proposed, STRETCH)
+        above = (headed("Weights", Topic.WEIGHTS), labels.hint(_WHAT), self.source, self._rows, buttons)
+        self._controls = labels.panel(*above, self._proposed, STRETCH)
         return self._controls
 
     def _build_decisions(self) -> QWidget:
         self._agreement = TableModel(self)
         self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
         self._agreement_view.hide()
-        self.caveats = silent("warning")
+        self.caveats = labels.silent("warning")
         self.rates, self.margins = WinBars(), MarginChart()
         self.rates.wanted.connect(self._find_winner)
         self.margins.wanted.connect(self._find_margins)
-        self.summary = label("", "hint")
+        self.summary = labels.label("", "hint")
         above = (headed("Decisions", Topic.TIE_THRESHOLD), self.caveats, self.rates, self._items_button())
-        self._decided = panel(*above, self.summary, self.margins, self._agreement_view, STRETCH)
+        self._decided = labels.panel(*above, self.summary, self.margins, self._agreement_view, STRETCH)
         return self._decided
 
     def _items_button(self) -> MenuButton:
         # What a click on a bar does, for those who use no mouse.
         self.items_button = MenuButton("Show in Review")
         shown = "Show the items of a winner or a margin in Review"
-        name(self.items_button, shown, "Clicking a bar also shows its items")
+        labels.name(self.items_button, shown, "Clicking a bar also shows its items")
         for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
             add_entry(self.items_button.menu(), text, partial(self._find_winner, winner))
         self._margins_menu = self.items_button.menu().addMenu("By &margin")
@@ -392,15 +369,15 @@ class WeightedScoringPanel(QWidget):
             control = WeightControl(f"Weight of {words(criterion)}", run_weights.HIGHEST_WEIGHT, self)
             control.changed.connect(self._changed)
             self.controls[criterion] = control
-            self._shares[criterion] = hint("")
+            self._shares[criterion] = labels.hint("")
             self._add_row(row, words(criterion).capitalize(), control, self._shares[criterion])
-        self._add_row(len(criteria), "Tie threshold", self.threshold, hint("points"))
+        self._add_row(len(criteria), "Tie threshold", self.threshold, labels.hint("points"))
 
     def _add_row(self, row: int, text: str, control: WeightControl, after: QLabel) -> None:
         after.setWordWrap(False)
         after.setMinimumWidth(self.fontMetrics().horizontalAdvance("100.0 %"))
         after.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for column, part in enumerate((label(text, wrap=False), control.slider, control.field, after)):
+        for column, part in enumerate((labels.label(text, wrap=False), control.slider, control.field, after)):
             self._rows.addWidget(part, row, column)
 
 
@@ -410,11 +387,11 @@ _PATTERNS = {
     Preference.B: Qt.BrushStyle.BDiagPattern,
 }
 _TICKS = (0.0, 2.5, 5.0, 7.5, 10.0)
-_BIN = HIGHEST_MARGIN / MARGIN_BINS  # points
+_BIN = score_jobs.HIGHEST_MARGIN / score_jobs.MARGIN_BINS  # points
 
 
 def _across(place: QRectF, margin: float) -> float:
-    return place.left() + place.width() * margin / HIGHEST_MARGIN
+    return place.left() + place.width() * margin / score_jobs.HIGHEST_MARGIN
 
 
 def _paint_part(painter: QPainter, place: QRectF, winner: HumanLabel, used: Colours) -> None:
@@ -430,10 +407,9 @@ class WinBars(Painted):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.show_weighed(None)
 
-    def show_weighed(self, weighed: WeightedResult | None) -> None:
+    def show_weighed(self, weighed: score_jobs.WeightedResult | None) -> None:
         self._weighed = weighed
         shares = [
             f"{word} {percent(share)}{f' ({interval(ends, 100)})' if ends else ''}"
@@ -443,14 +419,14 @@ class WinBars(Painted):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(240, 2 * self._line() + max(14, self._line()))
+        return QSize(240, 2 * self.line + max(14, self.line))
 
     def minimumSizeHint(self) -> QSize:
         width = self.fontMetrics().horizontalAdvance("A wins 100.0 %   tie 100.0 %   B wins 100.0 %")
         return QSize(width, self.sizeHint().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter, used, line = QPainter(self), colours(self.palette()), self._line()
+        painter, used, line = QPainter(self), colours(self.palette()), self.line
         bar = QRectF(0, 2 * line, self.width(), self.height() - 2 * line)
         painter.fillRect(bar, QColor(used.hover))
         left = 0.0
@@ -475,13 +451,10 @@ class WinBars(Painted):
                 return
             x -= share
 
-    def _parts(self) -> list[tuple[str, Share, HumanLabel]]:
+    def _parts(self) -> list[tuple[str, score_jobs.Share, HumanLabel]]:
         rates = self._weighed.rates if self._weighed else {}
         winners = (("A wins", Preference.A), ("tie", Tie.TIE), ("B wins", Preference.B))
         return [(word, rates[winner.value], winner) for word, winner in winners if rates]
-
-    def _line(self) -> int:
-        return self.fontMetrics().height() + 3
 
 
 class MarginChart(Painted):
@@ -494,7 +467,7 @@ class MarginChart(Painted):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.show_weighed(None)
 
-    def show_weighed(self, weighed: WeightedResult | None) -> None:
+    def show_weighed(self, weighed: score_jobs.WeightedResult | None) -> None:
         self._weighed, self._bins, text = weighed, weighed.bins if weighed else (), ""
         if weighed:
             counts = [f"{count:,} from {low:g}" for low, _, count in self.bars()]
@@ -528,7 +501,9 @@ class MarginChart(Painted):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         # Anywhere above a bar: a low one could hardly be met.
         place = self._place()
-        number_of_bin = int((event.position().x() - place.left()) * MARGIN_BINS / max(1.0, place.width()))
+        number_of_bin = int(
+            (event.position().x() - place.left()) * score_jobs.MARGIN_BINS / max(1.0, place.width())
+        )
         there = place.contains(event.position()) and number_of_bin < len(self._bins)
         if there and any(self._bins[number_of_bin]):
             self.wanted.emit(number_of_bin * _BIN, (number_of_bin + 1) * _BIN)
@@ -559,7 +534,7 @@ class MarginChart(Painted):
             left += self.fontMetrics().horizontalAdvance(word) + 2 * side
 
     def _draw_bars(self, painter: QPainter, place: QRectF, used: Colours, highest: int) -> None:
-        width = place.width() / MARGIN_BINS
+        width = place.width() / score_jobs.MARGIN_BINS
         for number_of_bin, (a, b, tie) in enumerate(self._bins):
             left, bottom = place.left() + number_of_bin * width, place.bottom()
             for count, winner in ((tie, Tie.TIE), (a, Preference.A), (b, Preference.B)):
@@ -569,14 +544,14 @@ class MarginChart(Painted):
                 bottom -= height
 
     def _draw_threshold(self, painter: QPainter, place: QRectF, used: Colours, threshold: float) -> None:
-        x = _across(place, min(threshold, HIGHEST_MARGIN))
+        x = _across(place, min(threshold, score_jobs.HIGHEST_MARGIN))
         painter.setPen(QPen(QColor(used.warning), 2, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, place.top()), QPointF(x, place.bottom()))
         painter.setPen(QColor(used.warning))
         height = self.fontMetrics().height()
         room = QRectF(x + 6, place.top() - height, place.right() - x, height)
         side = Qt.AlignmentFlag.AlignLeft
-        if threshold > 0.7 * HIGHEST_MARGIN:
+        if threshold > 0.7 * score_jobs.HIGHEST_MARGIN:
             room.setCoords(place.left(), room.top(), x - 6, room.bottom())
             side = Qt.AlignmentFlag.AlignRight
         painter.drawText(room, int(side), f"tie up to {threshold:g}")

@@ -86,14 +86,14 @@ class NamesakeQuestion(QtWidgets.QWidget):
         return written if self.two.isChecked() and written != self.asked.name else ""
 
 
-class ExportWordsDialog(QtWidgets.QDialog):
+class ExportWordsDialog(labels.Dialog):
     """`accepted`: a file may be named; with texts of the dataset where `tick` is checked. `annotators`: whose
     annotations they are, all where nobody is named.
     """
 
     def __init__(self, run: OpenRun, annotators: Sequence[str], parent: QtWidgets.QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Export my annotations" if annotators else "Export annotations of all annotators")
+        whose = "my annotations" if annotators else "annotations of all annotators"
+        super().__init__(f"Export {whose}", parent, 76)
         who = listed([visible(each) for each in annotators]) if annotators else "all annotators"
         self.tick = QtWidgets.QCheckBox("Include the &texts of the dataset")
         self.tick.setEnabled(run.dataset is not None)
@@ -108,17 +108,15 @@ class ExportWordsDialog(QtWidgets.QDialog):
         buttons, start = labels.cancel_or(self, "Choose the &file…", self.accept)
         asked = label(f"One small file with the annotations of {who} for {visible(run.results.run.called)}.")
         in_column(asked, self.tick, hint(what_for), STRETCH, buttons, on=self, margins=None, spacing=10)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
         start.setDefault(True)  # once it is in the dialog: Enter would be Cancel
         (self.tick if self.tick.isEnabled() else start).setFocus(Qt.FocusReason.OtherFocusReason)
 
 
-class SheetDialog(QtWidgets.QDialog):
+class SheetDialog(labels.Dialog):
     """`accepted`: the sheet may be named; `blind` and `sample` as `write_labelling_sheet` takes them."""
 
     def __init__(self, dataset: "Dataset", parent: QtWidgets.QWidget) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Labelling sheet for a browser")
+        super().__init__("Labelling sheet for a browser", parent, 76)
         self.tick = QtWidgets.QCheckBox("&Blind: without the labels and explanations of the dataset")
         self.number = SpinBox(maximum=len(dataset), suffix=" items", specialValueText="All items")
         of = QtWidgets.QLabel("&Random sample:")
@@ -132,7 +130,6 @@ class SheetDialog(QtWidgets.QDialog):
         asked = label(f"One HTML file with the items of {visible(dataset.name)}.")
         fields = asked, self.tick, in_row(of, self.number, STRETCH), hint(what_for)
         in_column(*fields, STRETCH, buttons, on=self, margins=None, spacing=10)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
         start.setDefault(True)
         self.tick.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -340,10 +337,8 @@ class AnnotationExchange(QObject):
         space.state.keep_export_folder(path.parent)
 
     def _store(self, job: Job[str], tell: Callable[[str], object]) -> Task:
-        task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
-        task.finished.connect(tell)
-        task.failed.connect(self._workspace.problem)
-        return task
+        fail = self._workspace.problem.emit
+        return self._workspace.threads.start(ThreadName.STORE, job, tell, fail, must_end=True)
 
     def _show(self, found: CountedFiles) -> None:
         if self.dialog is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 
 from engine.annotations.effective import EffectiveAnnotation, Reviews
@@ -26,7 +26,7 @@ from gui.review.session import ReviewedJudgment, standing_in_words
 from gui.widgets import labels
 from gui.widgets.actions import MenuButton, PanelMenu
 from gui.widgets.fields import FlowLayout
-from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip, tip
+from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill
 from gui.widgets.labels import STRETCH, as_column, in_column, name
 from gui.widgets.text_views import TextPane
@@ -261,13 +261,7 @@ class SideBySide(QtWidgets.QWidget):
         for column in (*self.systems, self.own):
             column.text.set_markdown(on)
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange) and hasattr(self, "_area"):
-            self.restyle()
-
     def restyle(self) -> None:
-        self.own.buttons.restyle()
         least = self.fontMetrics().averageCharWidth() * _LEAST_LETTERS
         for column in (*self.systems, self.own):
             column.setMinimumWidth(least)
@@ -307,13 +301,9 @@ class Chooser(MenuButton):
         with QSignalBlocker(self.list):
             self.list.clear()
             for run_id, text, more in systems:
-                entry = QtWidgets.QListWidgetItem(one_line(text))
-                entry.setToolTip(tip(more))
-                entry.setData(Qt.ItemDataRole.UserRole, run_id)
-                entry.setCheckState(Qt.CheckState.Checked if run_id in ticked else Qt.CheckState.Unchecked)
+                entry = self.list.put(text, run_id, more, ticked=run_id in ticked)
                 if full and run_id not in ticked:
                     entry.setFlags(Qt.ItemFlag.ItemIsSelectable)
-                self.list.addItem(entry)
             self.list.setCurrentRow(min(row, self.list.count() - 1))
         others = any(run_id != _HUMAN for run_id, *_ in systems)
         most = f"At most {MOST_BESIDE} in addition to the open run and your own column."
@@ -351,10 +341,7 @@ class ComparisonColumns(QObject):
         desk.follow(self.columns.own.buttons)
 
     def below(self, page: QtWidgets.QWidget) -> PageSplitter:
-        self._splitter = PageSplitter(Qt.Orientation.Vertical)
-        self._splitter.setHandleWidth(8)
-        for part in (page, self.panel):
-            self._splitter.addWidget(part)
+        self._splitter = PageSplitter(Qt.Orientation.Vertical, page, self.panel, stretches=(0, 0))
         self._splitter.setCollapsible(0, True)
         return self._splitter
 

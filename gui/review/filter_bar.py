@@ -5,9 +5,9 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QDialog, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from engine.annotations.records import NO_LABEL, Filters, ListOrder, WantedItems
 from engine.core.formatting import counted, words
@@ -18,6 +18,7 @@ from gui.review.annotators import AnnotatorFilter
 from gui.review.criterion_strip import compact_button
 from gui.review.review_jobs import Review
 from gui.widgets import labels
+from gui.widgets.actions import timer
 from gui.widgets.fields import FlowLayout, SearchField, SpinBox, narrow_box
 from gui.widgets.foreign_text import one_line, set_tip
 from gui.widgets.label_mark import LABEL_WORDS
@@ -50,10 +51,9 @@ class SeedButton(QPushButton):
             return
         results = run.results
         self.dialog = SeedDialog(results.run.review_seed, results.reviews.labels_by_seed, self.window())
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.chosen.connect(lambda seed, run_id=run.id: self._workspace.draw_sample_by(run_id, seed))
         self.dialog.finished.connect(lambda: setattr(self, "dialog", None))
-        self.dialog.open()
+        labels.open_dialog(self.dialog)
 
 
 HOW_MANY = (
@@ -62,17 +62,15 @@ HOW_MANY = (
 )
 
 
-class SeedDialog(QDialog):
+class SeedDialog(labels.Dialog):
     chosen = Signal(int)
 
     def __init__(self, seed: int, given: Mapping[int, int], parent: QWidget | None = None) -> None:
         """`given`: by seed, how many labels were given in samples of it."""
-        super().__init__(parent)
-        self.setWindowTitle("Random sample")
+        super().__init__("Random sample", parent, 64)
         self._before = seed
-        self.field = SpinBox()
-        self.field.setRange(0, LARGEST_SEED)
-        self.field.setValue(min(seed, LARGEST_SEED))  # a store may hold more than the field can
+        # A store may hold more than the field can.
+        self.field = SpinBox(maximum=LARGEST_SEED, value=min(seed, LARGEST_SEED))
         self.field.selectAll()
         name(self.field, "Seed of the random sample")
         so_far = (f"{counted(each, 'label', 'labels')} by seed {of}" for of, each in sorted(given.items()))
@@ -85,7 +83,6 @@ class SeedDialog(QDialog):
         asked = in_row(labels.label("Seed", wrap=False), self.field, STRETCH)
         parts = (labels.heading("Seed of the random sample"), asked, hint(_WHAT), hint(HOW_MANY), self.said)
         in_column(*parts, labels.ok_and_cancel(self), on=self, margins=None, spacing=10)
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:
         if self.field.value() != self._before:
@@ -178,7 +175,7 @@ class FilterBar(QWidget):
         self.more = _chip("Filters", "Filters by label and by marks")
         self.more.setAccessibleName("More filters")
         self.clear_all = labels.button("Clear", self.clear, "Clear the search and all filters")
-        self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._typing = timer(self, _PAUSE_MS, self._tell)
         self._fill_criteria(())
         self._fill_orders()
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
@@ -190,7 +187,6 @@ class FilterBar(QWidget):
         in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
         self._panel.hide()  # at first: the room is the list's
         self.clear_all.hide()
-        self._typing.timeout.connect(self._tell)
         self.search.textChanged.connect(self._typing.start)
         self.search.left.connect(self.left)
         chosen = [box.activated for box in (self.criterion, self.order, *self.labels.values())]
@@ -365,14 +361,10 @@ class FilterBar(QWidget):
         self.changed.emit()
 
     def _fill_criteria(self, criteria: Sequence[str], chosen: str | None = None) -> None:
-        self.criterion.clear()
-        self.criterion.addItem("All criteria", None)
-        for criterion in criteria:
-            self.criterion.addItem(words(criterion).capitalize(), criterion)
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
+        offered = [(words(criterion).capitalize(), criterion) for criterion in criteria]
+        self.criterion.offer([("All criteria", None), *offered], chosen)
 
     def _fill_orders(self, chosen: str | None = None) -> None:
-        self.order.clear()
         offered = {
             ListOrder.DISAGREEMENT: self._labelled,
             ListOrder.JUDGES: self._of_jury,
@@ -380,12 +372,12 @@ class FilterBar(QWidget):
             ListOrder.UNCERTAINTY: self._judge,
             ListOrder.LEAST_UNCERTAINTY: self._judge,
         }
-        for order, text in _ORDERS.items():
-            if offered.get(order, True) and (not self._blind or order in _NOT_TELLING):
-                self.order.addItem(text, order.value)
-                tip = _MOST_UNCERTAIN if order is ListOrder.MOST_UNCERTAIN else None
-                self.order.setItemData(self.order.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
-        self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
+        entries = (
+            (text, order.value, _MOST_UNCERTAIN if order is ListOrder.MOST_UNCERTAIN else "")
+            for order, text in _ORDERS.items()
+            if offered.get(order, True) and (not self._blind or order in _NOT_TELLING)
+        )
+        self.order.offer(entries, chosen)
 
 
 class Controls(DownScroll):
@@ -393,10 +385,8 @@ class Controls(DownScroll):
 
     def __init__(self, *controls: QWidget) -> None:
         super().__init__(labels.as_column(*controls, spacing=6))
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self._soon = QTimer(self, singleShot=True, interval=0)  # once all parts have found their places
-        self._soon.timeout.connect(self._keep_in_sight)
+        self._soon = timer(self, 0, self._keep_in_sight)  # once all parts have found their places
         self.verticalScrollBar().rangeChanged.connect(self._soon.start)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -439,10 +429,8 @@ class Controls(DownScroll):
 def _label_box(text: str, what: str, offered: Sequence[HumanLabel]) -> QComboBox:
     box = narrow_box(f"Filter by {what[0].lower()}{what[1:]}")
     box.setToolTip(what)
-    box.addItem(f"{text}: any", None)
-    for each in offered:
-        box.addItem(f"{text}: {LABEL_WORDS[each]}", each.value)
-    box.addItem(f"{text}: none", NO_LABEL)
+    entries = ((f"{text}: {LABEL_WORDS[each]}", each.value) for each in offered)
+    box.offer([(f"{text}: any", None), *entries, (f"{text}: none", NO_LABEL)])
     return box
 
 

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QToolButton, QWidget
 
 from engine.core.formatting import capitalised, clipped, counted, number, percent, visible
 from engine.core.items import PREFERENCES, Method, Order, Preference
@@ -20,8 +20,7 @@ from gui.review.criterion_strip import ExplanationEditor, OverrideButtons, compa
 from gui.review.session import ReviewedJudgment, override_in_words, standing_in_words
 from gui.widgets.fields import FlowLayout, Fold
 from gui.widgets.foreign_text import OneLine, one_line, plain_label, set_tip
-from gui.widgets.glossary import MORE_BY_F1, Topic
-from gui.widgets.help_dialog import HelpMark
+from gui.widgets.glossary import MORE_BY_F1, HelpMark, Topic
 from gui.widgets.label_mark import LABEL_WORDS, LabelBadge, Pill, ProbabilityBars, paint_share
 from gui.widgets.labels import STRETCH, Painted, as_column, heading, hint, in_column, in_row, name, show_text
 from gui.widgets.text_views import TextPane
@@ -63,7 +62,6 @@ class OrderBars(Painted):
     def __init__(self) -> None:
         super().__init__()
         self._lines: list[tuple[str, dict[Preference, float], str]] = []
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_raw_predictions(self, raw_predictions: Sequence[RawPrediction]) -> None:
         read = {reading.order: reading for reading in raw_predictions}
@@ -84,7 +82,7 @@ class OrderBars(Painted):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(220, len(self._lines) * self._line())
+        return QSize(220, len(self._lines) * self.line)
 
     def minimumSizeHint(self) -> QSize:
         first, last = self._widths()
@@ -92,7 +90,7 @@ class OrderBars(Painted):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter, used = QPainter(self), colours(self.palette())
-        (first, last), line = self._widths(), self._line()
+        (first, last), line = self._widths(), self.line
         room = max(10, self.width() - first - last - 2 * _GAP)
         centred = int(Qt.AlignmentFlag.AlignVCenter)
         for row, (caption, shares, best) in enumerate(self._lines):
@@ -107,9 +105,6 @@ class OrderBars(Painted):
             right = QRectF(self.width() - last, row * line, last, line)
             painter.drawText(right, centred | int(Qt.AlignmentFlag.AlignRight), best)
         painter.end()
-
-    def _line(self) -> int:
-        return self.fontMetrics().height() + 3
 
     def _widths(self) -> tuple[int, int]:
         width = self.fontMetrics().horizontalAdvance

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QListWidget, QPushButton, QWidget
+from PySide6.QtWidgets import QListWidget, QPushButton, QWidget
 
 from engine.annotations.records import AnnotationKind, AnyWord, annotations_in
 from engine.core.formatting import counted, words
@@ -29,10 +29,9 @@ from gui.workspace.state import NEXT_CRITERION
 from gui.workspace.workspace import Workspace
 
 
-class LinesDialog(QDialog):
+class LinesDialog(labels.Dialog):
     def __init__(self, title: str, lines: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
+        super().__init__(title, parent, 72, 14)
         self.lines = lines
         shown = QListWidget()
         shown.setWordWrap(True)
@@ -43,7 +42,6 @@ class LinesDialog(QDialog):
         shown.setCurrentRow(len(lines) - 1)
         name(shown, title)
         in_column((shown, STRETCH), labels.close_button(self), on=self, margins=None)
-        labels.make_room(self, 72, 14)
         shown.setFocus()
 
 

@@ -37,8 +37,7 @@ class NothingToReview(QWidget):
         super().__init__()
         self._workspace = workspace
         self._first, self._next = heading(""), hint("", wrap=False)
-        self.button = main_button("")
-        self.button.clicked.connect(self._go)
+        self.button = main_button("", self._go)
         what = with_keys("Open a submission file, to review it", "open_submission")
         wanted = workspace.submission_wanted.emit
         self.submission = button("Open submission…", wanted, "Open a submission file", what)

@@ -61,18 +61,11 @@ class ItemReading(QWidget):
         self._soon = timer(self, 0, self._compare)
         for pane in (self.a, self.b):
             pane.changed.connect(self._forget)
-        self.beside = PageSplitter(Qt.Orientation.Horizontal)
-        self.beside.setHandleWidth(8)
-        self.above, asked = PageSplitter(Qt.Orientation.Vertical), PageSplitter(Qt.Orientation.Horizontal)
-        asked.setHandleWidth(8)
-        for splitter, *parts in (
-            (self.beside, self.a, self.b),
-            (asked, self.instruction, self.background),
-            (self.above, asked, self.beside),
-        ):
-            for part in parts:
-                splitter.addWidget(part)
-        self.above.setStretchFactor(1, 1)
+        across, alike = Qt.Orientation.Horizontal, (0, 0)
+        self.beside = PageSplitter(across, self.a, self.b, stretches=alike)
+        asked = PageSplitter(across, self.instruction, self.background, stretches=alike)
+        self.above = PageSplitter(Qt.Orientation.Vertical, asked, self.beside, stretches=(0, 1))
+        self.above.setHandleWidth(-1)  # as the style has it
         self.above.setSizes([72, 300])
         in_column(self.above, on=self)
 
@@ -159,12 +152,8 @@ class ReviewLayout(PageSplitter):
 
     def __init__(self, reading: ItemReading, below: QWidget, desk: JudgmentDesk, state: State) -> None:
         """`below` holds the desk; its card is hidden while columns stand in its place elsewhere."""
-        super().__init__(Qt.Orientation.Vertical)
+        super().__init__(Qt.Orientation.Vertical, reading, below, stretches=(1, 0))
         self._desk, self._state = desk, state
-        for part, stretch in ((reading, 1), (below, 0)):
-            self.addWidget(part)
-            self.setStretchFactor(self.count() - 1, stretch)
-        self.setHandleWidth(8)
         # Of the judgment while its card is open, in pixels; 0 until it is known.
         self.card_height = max(0, state.number(_STATE, 0, most=_MOST))
         self._by_annotator = self.card_height > 0

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -19,7 +19,7 @@ from gui.review.notices import NO_SAMPLE, AlikeLine, ListLine, WantedLine
 from gui.review.review_jobs import Listing, Review, ReviewScope
 from gui.review.review_table import TITLE_ORDERS, UNCERTAINTY, ItemView, ReviewTableModel, Search
 from gui.review.session import ReviewSession
-from gui.widgets.actions import BusyLine
+from gui.widgets.actions import BusyLine, timer
 from gui.widgets.labels import STRETCH, button, hint, in_column
 from gui.widgets.views import dressed
 from gui.workspace.task_panel import TaskPanel
@@ -71,8 +71,7 @@ class ReviewList(QWidget):
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
         self._busy = BusyLine()
-        self._soon = QTimer(self, singleShot=True, interval=_PATIENCE_MS)
-        self._soon.timeout.connect(self._show_busy)
+        self._soon = timer(self, _PATIENCE_MS, self._show_busy)
         self._nothing = hint("No item matches.")
         self._all = button("Show all items", self.filters.clear, "Clear the search and all filters")
         lines = (self._busy, self.alike, self.no_sample)
@@ -126,9 +125,7 @@ class ReviewList(QWidget):
         place, labels = self.review.places[item_id], (self._workspace.gold, run.dataset)
         job = review_jobs.item_again(run.results, labels, place, self.filters.request)
         # No panel, which does the newest alone: the overrides of two items are both to be seen, in order.
-        task = self._workspace.threads.start(ThreadName.MEASURE, job)
-        task.finished.connect(self._take_item)
-        task.failed.connect(self._fail)
+        self._workspace.threads.start(ThreadName.MEASURE, job, self._take_item, self._fail)
 
     @property
     def follows(self) -> bool:

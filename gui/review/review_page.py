@@ -21,11 +21,12 @@ from gui.review.review_jobs import Review
 from gui.review.review_layout import ItemReading, MarkingBox, ReviewLayout
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
+from gui.widgets import labels
 from gui.widgets.action_table import of_page
 from gui.widgets.actions import add_entry
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.labels import STRETCH, DownScroll, as_column, name
-from gui.workspace.page import Page, two_parts
+from gui.workspace.page import Page, PageSplitter
 from gui.workspace.rewriter import Rewriter, StaleLine
 from gui.workspace.state import NEXT_CRITERION, PageName
 from gui.workspace.workspace import Workspace
@@ -187,15 +188,13 @@ class ReviewPage(Page):
         right = as_column(self.part, self.missing, (self._down, STRETCH))
         self.list.put_below(self.reviewer.hidden_when_blind(self.stale))
         area = DownScroll(as_column((self.list, STRETCH)))
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        across = two_parts(Qt.Orientation.Horizontal, area, right, stretches=(1, 3))
+        across = PageSplitter(Qt.Orientation.Horizontal, area, right, stretches=(1, 3))
         across.setSizes([396, 764])
         texts = {"texts": self.reading.above, "responses": self.reading.beside}
         for key, splitter in {"across": across, **texts}.items():
             self.remember(f"review/{key}", splitter)
-        self._stack, self._reviewing = QtWidgets.QStackedWidget(), self.beside.below(across)
-        for part in (self.nothing, self._reviewing):
-            self._stack.addWidget(part)
+        self._reviewing = self.beside.below(across)
+        self._stack = labels.stack(self.nothing, self._reviewing)
         self.body.addWidget(self._stack, 1)
 
     def _connect(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QResizeEvent, QTextCharFormat, QTextLayout, QTextOption
-from PySide6.QtWidgets import QApplication, QHeaderView, QStyle, QStyledItemDelegate, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QWidget
 from PySide6.QtWidgets import QStyleOptionViewItem as Option
 
 from engine.annotations.records import Filters, ListOrder, search_pattern
@@ -22,8 +22,7 @@ from gui.widgets.foreign_text import one_line, tip
 from gui.widgets.glossary import MORE_BY_F1
 from gui.widgets.label_mark import LABEL_WORDS, paint_label
 from gui.widgets.theme import colours
-from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, Index
-from gui.widgets.views import RowsView
+from gui.widgets.views import SORT_ROLE, Head, HeadedModel, Index, RowsView, shown_cell
 
 if TYPE_CHECKING:
     from engine.analysis.review_order import ReviewItem, ReviewRow
@@ -70,14 +69,12 @@ class HitDelegate(QStyledItemDelegate):
         self.search = Search()
 
     def paint(self, painter: QPainter, option: Option, index: Index) -> None:
-        shown = Option(option)
-        self.initStyleOption(shown, index)
+        shown, style = shown_cell(self, option, index)
         widget = shown.widget
         spans = self.search.spans(shown.text)[:MOST_MARKED]
         if not spans or not isinstance(widget, QWidget):
             super().paint(painter, option, index)
             return
-        style = widget.style() or QApplication.style()
         place = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, shown, widget)
         text, shown.text = shown.text, ""
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, widget)
@@ -306,9 +303,7 @@ def in_words(row: "ReviewRow", begun: bool = False) -> str:
 
 class LabelsDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: Option, index: Index) -> None:
-        shown = Option(option)
-        self.initStyleOption(shown, index)
-        style = shown.widget.style() if shown.widget else QApplication.style()
+        shown, style = shown_cell(self, option, index)
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
         labels: Sequence[Preference | str | None] = index.data(SORT_ROLE) or ()
         side = shown.fontMetrics.height()

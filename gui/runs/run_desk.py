@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
@@ -15,15 +15,13 @@ from engine.system.computer import Awake, KeepAwake
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_jobs import DescribedAudit
 from gui.runs.queue import MOST_QUEUED, Queued, QueueState, RunQueue
-from gui.runs.runs_dialog import RunsDialog
-from gui.runs.runs_table import RunHealth, RunNameDialog
+from gui.runs.runs_dialog import RunHealth, RunNameDialog, RunsDialog
 from gui.widgets.action_table import with_keys
-from gui.widgets.actions import add_key
+from gui.widgets.actions import add_key, timer
 from gui.widgets.fields import FlowLayout
 from gui.widgets.foreign_text import OneLine, one_line, tip
 from gui.widgets.labels import STRETCH, button, heading, in_column, in_row, name, open_dialog
-from gui.widgets.value_table import Head, HeadedModel, Index
-from gui.widgets.views import FillingView, dressed
+from gui.widgets.views import FillingView, Head, HeadedModel, Index, dressed
 from gui.workspace.state import PageName, State
 from gui.workspace.workspace import Workspace
 
@@ -235,8 +233,7 @@ class RunWatch(QObject):
         self._say_awake = judge.run_panel.show_awake
         self._awake: Awake | None = None
         self._name = window.windowTitle()
-        self._tick = QTimer(self, interval=_TICK_MS)
-        self._tick.timeout.connect(self._follow)
+        self._tick = timer(self, _TICK_MS, self._follow, once=False)
         for signal in (judge.control.started, judge.control.progressed, queue.changed):
             signal.connect(self._follow)
         judge.control.ended.connect(self._follow_end)

@@ -1,43 +1,223 @@
-"""All runs of the store in one place: found, named, noted, opened, compared, put away, deleted."""
+"""All runs of the store in one place, with their health: found, named, noted, opened, compared, put away,
+deleted.
+"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6 import QtWidgets
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSortFilterProxyModel, Qt, Signal
+from PySide6 import QtCore, QtWidgets
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShowEvent
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted, visible
+from engine.core.health import Health
 from engine.core.tables import Sheet, Table
-from engine.settings.identity import AnyRun, DamagedRun
-from engine.settings.run_lists import Deleted, RunContents, amount_of_file
-from gui.runs import runs_table
-from gui.runs.runs_table import NameDelegate, NoteField, RunHealth, RunsOrder, RunsTableModel
+from engine.settings.identity import LONGEST_NAME, AnyRun, DamagedRun, StoredRun, checked_name, checked_note
+from engine.settings.run_lists import Deleted, RunContents, amount_of_file, run_in_lines, run_list
+from gui.runs.queue import Queued
 from gui.widgets import labels
 from gui.widgets.actions import add_key, timer
-from gui.widgets.foreign_text import OneLine, plain_label
-from gui.widgets.labels import STRETCH, hint, in_column, in_row, make_room, name
-from gui.widgets.notice import problem_of
+from gui.widgets.foreign_text import OneLine, plain_label, tip
+from gui.widgets.notice import IN_THE_WINDOW, problem_of
 from gui.widgets.text_views import SheetView
-from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
-from gui.widgets.views import FillingView, dressed
+from gui.widgets.views import SORT_ROLE, VALUE_ROLE, FillingView, Index, TableModel, dressed
 from gui.workspace import store_jobs
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import Job, ThreadName
 from gui.workspace.workspace import Workspace
 
+RUN, NAME, ITEMS, MODE, DATASET, MODEL, MADE, HEALTH, ARCHIVED = range(9)
+"""The columns of `run_list`."""
+
+
+class RunsTableModel(TableModel):
+    renamed = Signal(int, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._runs: Sequence[AnyRun] = ()
+        self._health: Mapping[int, Health] = {}
+        self.show_table(run_list(()))
+        name = replace(self._heads[NAME], meaning="Its name; F2 changes it")
+        self._heads = [*self._heads[:NAME], name, *self._heads[NAME + 1 :]]
+
+    def show_runs(self, runs: Sequence[AnyRun], health: Mapping[int, Health]) -> None:
+        """Show these; where they are as many as before, what is chosen stays chosen."""
+        with self._changing(alike=[run.id for run in runs] == [run.id for run in self._runs]):
+            self._runs, self._health, self._table = runs, health, run_list(runs, health)
+
+    def run_at(self, row: int) -> AnyRun:
+        return self._runs[row]
+
+    def row_of(self, run_id: int) -> int | None:
+        return next((row for row, run in enumerate(self._runs) if run.id == run_id), None)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        named = index.column() == NAME and not isinstance(self._runs[index.row()], DamagedRun)
+        return super().flags(index) | (Qt.ItemFlag.ItemIsEditable if named else Qt.ItemFlag.NoItemFlags)
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        if role != Qt.ItemDataRole.EditRole or index.column() != NAME:
+            return False
+        run = self._runs[index.row()]
+        if str(value).strip() != run.name:
+            self.renamed.emit(run.id, str(value))
+        return True
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        run = self._runs[index.row()]
+        if role == Qt.ItemDataRole.EditRole and index.column() == NAME:
+            return run.name
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == NAME and not run.name:
+            return f"Run {run.id} without a name"
+        if role != Qt.ItemDataRole.ToolTipRole:
+            return super().data(index, role)
+        if isinstance(run, DamagedRun):
+            return tip(f"{run.problem}\n{IN_THE_WINDOW.of(run.hint)}")
+        return tip(run_in_lines(run, self._health.get(run.id)))
+
+
+class NameDelegate(QtWidgets.QStyledItemDelegate):
+    def createEditor(
+        self, parent: QtWidgets.QWidget, _option: QtWidgets.QStyleOptionViewItem, _index: Index
+    ) -> QtWidgets.QWidget:
+        field = QtWidgets.QLineEdit(parent, maxLength=LONGEST_NAME)
+        field.setAccessibleName("Name of the run")
+        return field
+
+
+class RunsOrder(QtCore.QSortFilterProxyModel):
+    """The runs that have all words of a text, with those in the archive or without; sorted by values."""
+
+    def __init__(self, source: RunsTableModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._source, self._words, self._archived = source, "", False
+        self.setSourceModel(source)
+        self.setSortRole(SORT_ROLE)
+        self.setSortCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.setDynamicSortFilter(True)
+
+    def search(self, words: str, archived: bool) -> None:
+        self.beginFilterChange()
+        self._words, self._archived = words, archived
+        self.endFilterChange()
+
+    def filterAcceptsRow(self, row: int, _parent: Index) -> bool:
+        run = self._source.run_at(row)
+        return (self._archived or run.archived is None) and run.found_by(self._words)
+
+
+class RunHealth(QObject):
+    """Remembers what it found until the window closes."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.found: dict[int, Health] = {}  # what is known, by the number of the run
+        self._state: dict[int, str] = {}  # of each run, when it was looked at
+        self._wanted: list[StoredRun] = []
+        self._looking = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._take)
+        self._looking.failed.connect(self._next)  # one that cannot be read has no health
+
+    def look(self, runs: Sequence[StoredRun]) -> None:
+        self._wanted = [run for run in runs if run.by_a_model and self._state.get(run.id) != _state(run)]
+        if not self._looking.busy:
+            self._next()
+
+    def rest(self) -> None:
+        self._wanted = []
+        self._looking.drop()
+
+    def _next(self) -> None:
+        # One job for each run: what else is to be measured need not wait for all of them.
+        if self._wanted:
+            run = self._wanted.pop(0)
+            self._state[run.id] = _state(run)
+            self._looking.start(store_jobs.health(self._workspace.store_path, run.id))
+
+    def _take(self, found: tuple[int, Health]) -> None:
+        self.found |= [found]
+        self._next()
+        self.changed.emit()
+
+
+def _state(run: StoredRun) -> str:
+    return f"{run.judged} {run.calibration}"
+
+
+_LINES = 3
+_WHEN = "The run gets both when it begins. If it resumes an earlier run, that run gets them."
+
+
+class NoteField(QtWidgets.QPlainTextEdit):
+    def __init__(self, accessible: str, what: str = "") -> None:
+        super().__init__()
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * _LINES + 16)
+        labels.name(self, accessible, what)
+
+    @property
+    def modified(self) -> bool:
+        return self.document().isModified()
+
+    def fill(self, text: str) -> None:
+        with QtCore.QSignalBlocker(self):
+            self.setPlainText(text)
+        self.document().setModified(False)
+
+    def take(self) -> str:
+        """The note as it is written now, which counts as kept from here on."""
+        self.document().setModified(False)
+        return self.toPlainText()
+
+
+class RunNameDialog(labels.Dialog):
+    """Asks how a run is called; what cannot be stored is said, and the dialog stays open."""
+
+    called = Signal(str, str)  # name, note
+
+    def __init__(self, entry: Queued, parent: QtWidgets.QWidget | None = None) -> None:
+        super().__init__("Name and note", parent, 64)
+        shown = "Name, shown in lists"
+        self.name = QtWidgets.QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText=shown)
+        self.name.selectAll()
+        labels.name(self.name, "Name of the run")
+        self.note = NoteField("Note of the run")
+        self.note.setPlaceholderText("Note")
+        self.note.fill(entry.note)
+        self.said = labels.silent("warning")
+        what = OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role="")
+        when = labels.hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} gets the name at once.")
+        parts = (what, self.name, self.note, when, self.said, labels.ok_and_cancel(self))
+        labels.in_column(*parts, on=self, margins=None, spacing=10)
+
+    def accept(self) -> None:
+        try:
+            called = checked_name(self.name.text()), checked_note(self.note.toPlainText())
+        except SetupError as error:
+            labels.show_text(self.said, "\n".join(problem_of(error)))
+        else:
+            self.called.emit(*called)
+            super().accept()
+
+
 _REST_MS = 700  # without a key before a note is stored
 _RESUME = "Resume the run; while another run is judged, in the queue"
-_LEAST = {runs_table.NAME: 16, runs_table.DATASET: 12, runs_table.MODEL: 12}  # letters, of those that share
+_LEAST = {NAME: 16, DATASET: 12, MODEL: 12}  # letters, of those that share
 _WIDEST = (  # by column, the text that is shown whole
     *("9999", "", "1,248 of 1,248", "submission", "", ""),
     *("2026-12-12 22:22", "does not judge", "2026-12-12"),
 )
 
 
-class RunsDialog(QtWidgets.QDialog):
+class RunsDialog(labels.Dialog):
     """Stays open beside the window; what is done in it takes effect at once."""
 
     deleted = Signal(object)  # the numbers of runs that are gone
@@ -46,8 +226,7 @@ class RunsDialog(QtWidgets.QDialog):
     def __init__(
         self, workspace: Workspace, health: RunHealth, parent: QtWidgets.QWidget | None = None
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Runs")
+        super().__init__("Runs", parent, 180, 34, 0.92)
         self._workspace, self._health = workspace, health
         self._noted: int | None = None  # the run whose note is in the field
         self._written: dict[int, str] = {}  # by run, notes that the list of runs may not know yet
@@ -78,7 +257,7 @@ class RunsDialog(QtWidgets.QDialog):
         self.view = dressed(FillingView(), self.order, "All runs")
         self.view.setSelectionMode(QtWidgets.QAbstractItemView.SelectionMode.ExtendedSelection)
         self.view.setSortingEnabled(True)
-        self.view.sortByColumn(runs_table.RUN, Qt.SortOrder.DescendingOrder)
+        self.view.sortByColumn(RUN, Qt.SortOrder.DescendingOrder)
         letter = self.view.fontMetrics().averageCharWidth()
         for column, sample in enumerate(_WIDEST):
             wanted = self.view.fontMetrics().horizontalAdvance(sample) + 18
@@ -86,7 +265,7 @@ class RunsDialog(QtWidgets.QDialog):
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
         self.view.activated.connect(self.open_run)
         names = NameDelegate(self.view)
-        self.view.setItemDelegateForColumn(runs_table.NAME, names)
+        self.view.setItemDelegateForColumn(NAME, names)
         # Not at once: the view is in the middle of it.
         names.closeEditor.connect(self._show_runs, Qt.ConnectionType.QueuedConnection)
         self.view.selectionModel().selectionChanged.connect(self._follow_choice)
@@ -99,7 +278,7 @@ class RunsDialog(QtWidgets.QDialog):
 
         what = "Search names, notes, models, datasets, settings"
         self.search = QtWidgets.QLineEdit(placeholderText=what, clearButtonEnabled=True)
-        name(self.search, "Search runs")
+        labels.name(self.search, "Search runs")
         self.search.textChanged.connect(self._search)
         self.archived = QtWidgets.QCheckBox("Show &archived")
         self.archived.toggled.connect(self._search)
@@ -115,13 +294,14 @@ class RunsDialog(QtWidgets.QDialog):
         add_key(self, QKeySequence.StandardKey.Find, self.search.setFocus, inside=True)
         add_key(self.view, QKeySequence.StandardKey.Delete, self.delete)
         add_key(self.view, "F2", self.rename)
-        top = in_row((self.search, STRETCH), self.archived)
-        bottom = in_row(
+        top = labels.in_row((self.search, labels.STRETCH), self.archived)
+        bottom = labels.in_row(
             *(self.open_button, self.resume_button, self.rename_button, self.compare_button),
-            *(self.archive_button, self.delete_button, (self.count, STRETCH), self.close_button),
+            *(self.archive_button, self.delete_button, (self.count, labels.STRETCH), self.close_button),
         )
-        in_column(top, (self.view, STRETCH), self.note, self.said, bottom, on=self, margins=None)
-        make_room(self, 180, 34, 0.92)
+        labels.in_column(
+            top, (self.view, labels.STRETCH), self.note, self.said, bottom, on=self, margins=None
+        )
 
     # What is chosen
 
@@ -131,14 +311,14 @@ class RunsDialog(QtWidgets.QDialog):
         return [self.table.run_at(self.order.mapToSource(row).row()) for row in rows]
 
     def choose(self, *run_ids: int) -> None:
-        chosen, how = self.view.selectionModel(), QItemSelectionModel.SelectionFlag
+        chosen, how = self.view.selectionModel(), QtCore.QItemSelectionModel.SelectionFlag
         chosen.clearSelection()
         for shown in filter(QModelIndex.isValid, map(self._cell_of_name, run_ids)):
             chosen.setCurrentIndex(shown, how.Select | how.Rows)
 
     def _cell_of_name(self, run_id: int) -> QModelIndex:
         row = self.table.row_of(run_id)
-        return self.order.mapFromSource(self.table.index(-1 if row is None else row, runs_table.NAME))
+        return self.order.mapFromSource(self.table.index(-1 if row is None else row, NAME))
 
     # What is done with it
 
@@ -210,10 +390,8 @@ class RunsDialog(QtWidgets.QDialog):
 
     def _do(self, job: Job[Any], then: Callable[[Any], object] | None = None, refresh: bool = True) -> None:
         self.say("")
-        task = self._workspace.threads.start(ThreadName.STORE, job, must_end=True)
-        if then is not None:
-            task.finished.connect(then)
-        task.failed.connect(self.tell_problem)
+        start = self._workspace.threads.start
+        task = start(ThreadName.STORE, job, then, self.tell_problem, must_end=True)
         if refresh:
             task.ended.connect(self._workspace.refresh_runs)
 
@@ -275,7 +453,7 @@ class RunsDialog(QtWidgets.QDialog):
 
     def _search(self) -> None:
         self.order.search(self.search.text(), self.archived.isChecked())
-        self.view.setColumnHidden(runs_table.ARCHIVED, not self.archived.isChecked())
+        self.view.setColumnHidden(ARCHIVED, not self.archived.isChecked())
         self._follow_choice()
 
     def _follow_choice(self) -> None:
@@ -289,7 +467,7 @@ class RunsDialog(QtWidgets.QDialog):
         self.open_button.setEnabled(one)
         why_not = self._why_not_resumed(runs)
         self.resume_button.setEnabled(not why_not)
-        name(self.resume_button, self.resume_button.text().replace("&", ""), why_not or _RESUME)
+        labels.name(self.resume_button, self.resume_button.text().replace("&", ""), why_not or _RESUME)
         self.rename_button.setEnabled(one)
         self.compare_button.setEnabled(sound and len(runs) == 2)
         self.archive_button.setEnabled(several)
@@ -317,21 +495,20 @@ class RunsDialog(QtWidgets.QDialog):
         super().done(result)
 
 
-class DeleteDialog(QtWidgets.QDialog):
+class DeleteDialog(labels.Dialog):
     """Where annotators decided something, the runs are deleted only once it is ticked that this goes, too."""
 
     wanted = Signal(bool)  # delete; with what annotators decided
     export_wanted = Signal()
 
     def __init__(self, held: Sequence[RunContents], parent: QtWidgets.QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Delete runs")
+        super().__init__("Delete runs", parent, 84, 19)
         number = counted(len(held), "run", "runs")
         frees = amount_of_file(sum(each.n_bytes for each in held))
         decided = any(each.decided for each in held)
         held_in_words = visible("\n".join(each.in_words for each in held))
         self.list = QtWidgets.QPlainTextEdit(held_in_words, readOnly=True, tabChangesFocus=True)
-        name(self.list, "What would be deleted")
+        labels.name(self.list, "What would be deleted")
         self.tick = QtWidgets.QCheckBox("Delete the annotations in them, too")
         self.tick.setVisible(decided)
         buttons = QtWidgets.QDialogButtonBox(QtWidgets.QDialogButtonBox.StandardButton.Cancel)
@@ -352,10 +529,9 @@ class DeleteDialog(QtWidgets.QDialog):
         cancel.setFocus()
         asked = labels.heading(f"Delete {number}? That frees about {frees}.")
         goes = plain_label("This cannot be undone. Export first what you may still need.")
-        stays = hint("Datasets, models, exports and the notes and tags of items stay.")
-        parts = (asked, (self.list, STRETCH), goes, stays, self.tick, buttons)
-        in_column(*parts, on=self, margins=None, spacing=10)
-        make_room(self, 84, 19)
+        stays = labels.hint("Datasets, models, exports and the notes and tags of items stay.")
+        parts = (asked, (self.list, labels.STRETCH), goes, stays, self.tick, buttons)
+        labels.in_column(*parts, on=self, margins=None, spacing=10)
 
 
 _FACT, _DIFFERS, _FIRST, _OTHER = range(4)
@@ -372,36 +548,36 @@ class DifferencesModel(TableModel):
         return self._table.rows[row][_DIFFERS] is True
 
 
-class DifferencesDialog(QtWidgets.QDialog):
+class DifferencesDialog(labels.Dialog):
     """Two runs side by side, what differs first; below it what changed in their judgments, once given."""
 
     def __init__(self, table: Table, parent: QtWidgets.QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Compare settings")
+        super().__init__("Compare settings", parent, 150, 46)
         self.table = DifferencesModel(self)
         self.table.show_table(table)
-        order = QSortFilterProxyModel(self, filterKeyColumn=_DIFFERS, filterRole=VALUE_ROLE)
+        order = QtCore.QSortFilterProxyModel(self, filterKeyColumn=_DIFFERS, filterRole=VALUE_ROLE)
         order.setSourceModel(self.table)
         number = sum(self.table.differs(row) for row in range(self.table.rowCount()))
         said = counted(number, "difference", "differences") if number else "No differences"
         titles = (visible(table.titles[column]) for column in (_FIRST, _OTHER))
-        self.summary = hint(f"{' and '.join(titles)}: {said}. Names, notes and times are not compared.")
+        self.summary = labels.hint(
+            f"{' and '.join(titles)}: {said}. Names, notes and times are not compared."
+        )
         self.only = QtWidgets.QCheckBox("Only what differs")
         self.only.setEnabled(number > 0)
         self.only.toggled.connect(lambda only: order.setFilterFixedString("true" if only else ""))
-        name(self.only, self.only.text())
+        labels.name(self.only, self.only.text())
         self.view = dressed(FillingView(), order, "Facts of two runs")
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.setColumnWidth(_FACT, 32 * letter)
         self.view.setColumnWidth(_DIFFERS, self.view.title_width(_DIFFERS))
         self.view.fill({_FIRST: 20 * letter, _OTHER: 20 * letter})
-        self.said = hint("Regression check: reading both runs …")
+        self.said = labels.hint("Regression check: reading both runs …")
         self.changes = SheetView()
         self._room = labels.scrolling(self.changes, "Regression check")
         self._room.hide()
         tables = ((self.view, 2), self.said, (self._room, 3))
-        in_column(self.summary, self.only, *tables, labels.close_button(self), on=self, margins=None)
-        make_room(self, 150, 46)
+        labels.in_column(self.summary, self.only, *tables, labels.close_button(self), on=self, margins=None)
 
     def show_changes(self, sheet: Sheet) -> None:
         self.said.hide()

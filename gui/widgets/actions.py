@@ -234,9 +234,9 @@ class CurrentChoice(MenuButton):
         painter.end()
 
 
-def timer(parent: QObject, milliseconds: int, then: Callable[[], object]) -> QTimer:
-    """One that does something once each time that it is started."""
-    made = QTimer(parent, singleShot=True, interval=milliseconds)
+def timer(parent: QObject, milliseconds: int, then: Callable[[], object], once: bool = True) -> QTimer:
+    """Does something, once or again and again, each time that it is started."""
+    made = QTimer(parent, singleShot=once, interval=milliseconds)
     made.timeout.connect(then)
     return made
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from PySide6 import QtWidgets
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QFontMetricsF, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
-from PySide6.QtWidgets import QApplication, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.column_map import NO_LABEL
 from engine.core.formatting import percent
@@ -13,7 +13,7 @@ from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference,
 from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import STRETCH, BigLabel, Painted, heading, in_row
 from gui.widgets.theme import Colours, colours
-from gui.widgets.value_table import Index
+from gui.widgets.views import Index, shown_cell
 
 LABEL_WORDS: Mapping[HumanLabel | None, str] = {
     Preference.A: "A",
@@ -122,7 +122,6 @@ class ShareBar(Painted):
         self._name = name
         self._words = {**LABEL_WORDS, None: without}
         self._counts: dict[HumanLabel | None, int] = {}
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_counts(self, counts: Mapping[HumanLabel | None, int]) -> None:
         self._counts = {label: counts.get(label, 0) for label in (*labels_beside(counts), None)}
@@ -158,7 +157,6 @@ class ProbabilityBars(Painted):
     def __init__(self) -> None:
         super().__init__()
         self._values: Sequence[float] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_probabilities(self, values: Sequence[float]) -> None:
         """Show four probabilities (0 to 1) in the order of PREFERENCES, or none."""
@@ -169,16 +167,15 @@ class ProbabilityBars(Painted):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(220, 4 * self._line())
+        return QSize(220, 4 * self.line)
 
     def minimumSizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance("both good 100.0 %") + 50, 4 * self._line())
+        return QSize(self.fontMetrics().horizontalAdvance("both good 100.0 %") + 50, 4 * self.line)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         used = colours(self.palette())
-        metrics, line = self.fontMetrics(), self._line()
+        metrics, line = self.fontMetrics(), self.line
         name_width = metrics.horizontalAdvance("both good") + 8
         number_width = metrics.horizontalAdvance("100.0 %") + 6
         room = max(10, self.width() - name_width - number_width)
@@ -196,9 +193,6 @@ class ProbabilityBars(Painted):
                 painter.fillRect(bar, QColor(used.of_label(which)))
             painter.drawText(QRectF(name_width + room, top, number_width, line), right, percent(value))
         painter.end()
-
-    def _line(self) -> int:
-        return self.fontMetrics().height() + 3
 
 
 KINDS = ("good", "warning", "bad", "plain")
@@ -265,10 +259,8 @@ class PillDelegate(QtWidgets.QStyledItemDelegate):
             super().paint(painter, option, index)
             return
         word, kind = pill
-        shown = QtWidgets.QStyleOptionViewItem(option)
-        self.initStyleOption(shown, index)
+        shown, style = shown_cell(self, option, index)
         text = "" if shown.text == word else shown.text
-        style = shown.widget.style() if shown.widget else QApplication.style()
         metrics = QFontMetrics(shown.font)
         width = metrics.horizontalAdvance(word) + _ROOM
         margin = style.pixelMetric(QtWidgets.QStyle.PixelMetric.PM_FocusFrameHMargin, None, shown.widget) + 1

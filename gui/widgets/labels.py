@@ -25,6 +25,12 @@ class Painted(QLabel):
     def __init__(self) -> None:
         super().__init__(textFormat=Qt.TextFormat.PlainText)
         self.setPixmap(QPixmap(1, 1))
+        self.setSizePolicy(QtWidgets.QSizePolicy.Policy.Expanding, QtWidgets.QSizePolicy.Policy.Fixed)
+
+    @property
+    def line(self) -> int:
+        """The height of one, in pixels."""
+        return self.fontMetrics().height() + 3
 
 
 STRETCH = 1
@@ -160,6 +166,20 @@ def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> 
     dialog.resize(wanted.boundedTo(dialog.screen().availableSize() * share))
 
 
+class Dialog(QDialog):
+    """At least so many average characters wide; with `lines`, so large, up to its `share` of the screen."""
+
+    def __init__(
+        self, title: str, parent: QWidget | None, letters: int = 0, lines: int = 0, share: float = 0.9
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        if lines:
+            make_room(self, letters, lines, share)
+        else:
+            self.setMinimumWidth(self.fontMetrics().averageCharWidth() * letters)
+
+
 # Qt breaks a line after a space, a slash or a hyphen. A name of 255 characters may have none of these, and
 # would widen the window: where it has more than 40, it may be broken after each 20.
 _UNBROKEN = re.compile(r"[^\s/\\-]{41,}")
@@ -273,6 +293,14 @@ def panel(*parts: Part, role: str = "panel") -> QFrame:
     return frame
 
 
+def stack(*shown: QWidget) -> QtWidgets.QStackedWidget:
+    """Of which one is seen at a time, at first the first."""
+    made = QtWidgets.QStackedWidget()
+    for each in shown:
+        made.addWidget(each)
+    return made
+
+
 def column(*widgets: QWidget) -> QWidget:
     """Widgets one below the other, as wide as there is room; what is left over is below them."""
     return as_column(*widgets, STRETCH, margins=(0, 0, 6, 0), spacing=10, role="content")
@@ -290,10 +318,13 @@ def scrolling(inside: QWidget, accessible: str = "") -> QtWidgets.QScrollArea:
 
 
 class DownScroll(QtWidgets.QScrollArea):
-    """Scrolls up and down alone, so it is never narrower than what is in it."""
+    """Scrolls up and down alone, so it is never narrower than what is in it; by keys, too, with a name."""
 
-    def __init__(self, inside: QWidget | None = None) -> None:
+    def __init__(self, inside: QWidget | None = None, accessible: str = "") -> None:
         super().__init__()
+        self.setAccessibleName(accessible)
+        if not accessible:
+            self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -313,10 +344,10 @@ class DownScroll(QtWidgets.QScrollArea):
         return super().eventFilter(watched, event)
 
 
-def main_button(text: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setProperty("role", "main")
-    return button
+def main_button(text: str, do: Callable[[], object], accessible: str = "", what: str = "") -> QPushButton:
+    made = button(text, do, accessible, what)
+    made.setProperty("role", "main")
+    return made
 
 
 def name(widget: QWidget, accessible: str, what: str = "") -> None:

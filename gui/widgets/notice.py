@@ -213,8 +213,8 @@ class Notice(QFrame):
     def show_note(self, text: str, hint: str = "") -> None:
         self._show(Message(text, hint))
 
-    def offer(self, text: str) -> QPushButton:
-        offered = QPushButton(text)
+    def offer(self, text: str, do: Callable[[], object]) -> QPushButton:
+        offered = button(text, do)
         self._buttons.insertWidget(0, offered)
         return offered
 

@@ -12,12 +12,10 @@ from engine.core.items import Preference
 from engine.core.tables import Section, Sentences, Sheet, Table, Tone
 from gui.widgets import labels
 from gui.widgets.foreign_text import READABLE, OneLine, markdown_document
-from gui.widgets.glossary import Topic
-from gui.widgets.help_dialog import beside_help
+from gui.widgets.glossary import Topic, beside_help
 from gui.widgets.label_mark import LabelSquare, Pill
 from gui.widgets.labels import STRETCH, button, heading, hint, in_column, in_row, label, name, set_role
-from gui.widgets.value_table import TableModel
-from gui.widgets.views import measure_view
+from gui.widgets.views import TableModel, measure_view
 
 CUT_AFTER = 20_000  # characters: more takes long to lay out
 

@@ -6,14 +6,13 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from PySide6.QtCore import QEvent, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPaintDevice, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QApplication
 
-if TYPE_CHECKING:
-    from engine.core.items import HumanLabel
+from engine.core.items import HumanLabel
 
 _STYLE_SHEET = Path(__file__).resolve().with_name("theme.qss")
 # Windows has fonts of its own for these, and sets them again when it likes.

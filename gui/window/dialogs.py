@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from PySide6 import QtWidgets
-from PySide6.QtCore import QObject, Qt, Signal, SignalInstance, qVersion
+from PySide6.QtCore import QObject, Signal, SignalInstance, qVersion
 from PySide6.QtGui import QGuiApplication
 
 from engine.core import VERSION
@@ -35,14 +35,13 @@ if TYPE_CHECKING:
     from engine.operations.self_test import Check
 
 
-class CheckDialog(QtWidgets.QDialog):
+class CheckDialog(labels.Dialog):
     """Checks a run when it opens; `other_wanted`: another dataset is to be answered."""
 
     other_wanted = Signal()
 
     def __init__(self, workspace: Workspace, run: OpenRun, parent: QtWidgets.QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Check the submission")
+        super().__init__("Check the submission", parent, 90, 20)
         stored = run.results.run
         self._what = plain_label(
             run.results.joined_in_words
@@ -70,7 +69,6 @@ class CheckDialog(QtWidgets.QDialog):
             self._what, self.outcome, self.list, against, buttons, on=self, margins=None
         )
         layout.setStretchFactor(self.list, 1)
-        labels.make_room(self, 90, 20)
         self._check = TaskPanel(workspace.threads, ThreadName.MEASURE, self, self._show, failed=self._tell)
         if run.dataset is None:
             self.outcome.setText("Its dataset is not loaded, so nothing can be checked.")
@@ -114,10 +112,9 @@ def package_versions() -> list[str]:
     return found
 
 
-class AboutDialog(QtWidgets.QDialog):
+class AboutDialog(labels.Dialog):
     def __init__(self, parent: QtWidgets.QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("About Tiebreak")
+        super().__init__("About Tiebreak", parent, 64)
         layout = labels.in_column(
             labels.BigLabel(1.45, f"Tiebreak {VERSION}"),
             labels.label(
@@ -133,7 +130,6 @@ class AboutDialog(QtWidgets.QDialog):
         if licences := third_party_licences():
             layout.addWidget(labels.hint(f"Licences of its parts: {licences}"))
         layout.addWidget(labels.close_button(self))
-        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
 
 def _grid_area(accessible: str, gap: int) -> tuple[QtWidgets.QScrollArea, QtWidgets.QGridLayout]:
@@ -146,10 +142,9 @@ def _grid_area(accessible: str, gap: int) -> tuple[QtWidgets.QScrollArea, QtWidg
     return labels.scrolling(content, accessible), grid
 
 
-class KeysDialog(QtWidgets.QDialog):
+class KeysDialog(labels.Dialog):
     def __init__(self, page: str, parent: QtWidgets.QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Keys")
+        super().__init__("Keys", parent, 72, 34)
         area, grid = _grid_area("All keys", 24)
         for place in (page, "Everywhere", *(other for other in PAGES if other != page)):
             grid.addWidget(labels.heading(place), grid.rowCount(), 0, 1, 2)
@@ -158,7 +153,6 @@ class KeysDialog(QtWidgets.QDialog):
                 grid.addWidget(labels.label(action.native_keys, wrap=False), row, 0)
                 grid.addWidget(labels.label(what, "hint"), row, 1)
         labels.in_column(area, labels.close_button(self), on=self, margins=None)
-        labels.make_room(self, 72, 34)
 
 
 _THEMES = {ThemeChoice.SYSTEM: "As the system", ThemeChoice.LIGHT: "Light", ThemeChoice.DARK: "Dark"}
@@ -173,14 +167,13 @@ _AWAKE = {
 }
 
 
-class SettingsDialog(ReadingOrder, QtWidgets.QDialog):
+class SettingsDialog(ReadingOrder, labels.Dialog):
     look_changed = Signal()
     forget_wanted = Signal()
     power_changed = Signal()  # when the computer shall stay awake
 
     def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Settings")
+        super().__init__("Settings", parent, 84, 22)
         self._workspace = workspace
         self._state = state = workspace.state
         self._form = QtWidgets.QFormLayout(verticalSpacing=5)
@@ -211,10 +204,8 @@ class SettingsDialog(ReadingOrder, QtWidgets.QDialog):
         forget.clicked.connect(self._show)
         of_runs = "The settings of a run are on the Judge page and are stored with each run."
         inside = labels.as_column(self._form, forget, labels.hint(of_runs), labels.STRETCH)
-        scrolled = labels.DownScroll(inside)
-        scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its fields have the keys
-        labels.in_column((scrolled, labels.STRETCH), labels.close_button(self), on=self, margins=None)
-        labels.make_room(self, 84, 22)
+        scrolled = labels.DownScroll(inside), labels.STRETCH
+        labels.in_column(scrolled, labels.close_button(self), on=self, margins=None)
         self.finished.connect(self._keep_author)
         self._show()
 
@@ -304,12 +295,11 @@ def _settings(state: State) -> _Pairs:
     return [(name, value) for name, value in changed.items() if value]
 
 
-class SelfTestDialog(QtWidgets.QDialog):
+class SelfTestDialog(labels.Dialog):
     diagnostics_wanted = Signal()
 
     def __init__(self, workspace: Workspace, parent: QtWidgets.QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Self-test")
+        super().__init__("Self-test", parent, 96, 30)
         self._lines: list[str] = []
         self._failed = 0
         self._area, self._grid = _grid_area("Checks", 14)
@@ -330,7 +320,6 @@ class SelfTestDialog(QtWidgets.QDialog):
         labels.in_column(
             self._area, self._test.line, self._notice, self._outcome, buttons, on=self, margins=None
         )
-        labels.make_room(self, 96, 30)
         self._test.begin(submission_jobs.check_all(), "Testing …")
 
     @property

@@ -13,11 +13,10 @@ from engine.core.errors import EngineError
 from gui.widgets.action_table import MENUS, with_keys
 from gui.widgets.actions import Announcer, ReadingOrder
 from gui.widgets.foreign_text import one_line
-from gui.widgets.labels import STRETCH, breakable, hint, in_column, in_row, scrolling, set_role
+from gui.widgets.labels import STRETCH, as_row, breakable, hint, in_column, in_row, scrolling, set_role
 from gui.widgets.notice import problem_of
 from gui.widgets.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme, set_font
-from gui.widgets.value_table import resize_column, resize_part
-from gui.widgets.views import ListView
+from gui.widgets.views import ListView, resize_column, resize_part
 from gui.window.notice_place import NoticePlace
 from gui.workspace.state import PageName, State
 
@@ -178,9 +177,7 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.notices = NoticePlace()
         below = in_row(self.notices, margins=(16, 0, 16, 8))
         self._column = in_column((self.stack, STRETCH), below, spacing=0)
-        content = QWidget()
-        in_row(self.rail, (self._column, STRETCH), on=content, spacing=0)
-        self.setCentralWidget(content)
+        self.setCentralWidget(as_row(self.rail, (self._column, STRETCH), spacing=0))
         self._run_state = hint("", wrap=False)
         self.statusBar().addPermanentWidget(self._run_state)
         self.notices.left.connect(self._enter)

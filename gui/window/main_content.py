@@ -36,7 +36,7 @@ from gui.widgets.action_table import MENUS, OF_MENUS, Rows, Submenu, When
 from gui.widgets.actions import add_entry
 from gui.widgets.files import show_folder
 from gui.widgets.foreign_text import one_line
-from gui.widgets.help_dialog import show_help
+from gui.widgets.glossary import show_help
 from gui.widgets.labels import button, open_dialog
 from gui.widgets.notice import IN_THE_WINDOW, Message, question
 from gui.widgets.theme import ThemeChoice, colours, dressed_at_once
@@ -108,9 +108,8 @@ class MainContent(QObject):
             self.submissions.open_files(files, otherwise=dataset)
         else:
             self.workspace.open_last(dataset)
-        # By a job: a folder of a network may let whoever asks for a file wait.
-        looking = self.threads.start(ThreadName.STORE, look_at_store(self.workspace.store_path))
-        looking.finished.connect(self._take_store)  # what fails, the list of runs says too
+        # By a job: a folder of a network may let whoever asks for a file wait. What fails, the runs say too.
+        self.threads.start(ThreadName.STORE, look_at_store(self.workspace.store_path), self._take_store)
         self.workspace.refresh_runs()
         self._turn_to(self.frame.page)
 

@@ -36,12 +36,10 @@ class NoticePlace(QFrame):
         self.folded = False
         self._all: list[Message] = []  # the latest first
         self._at = 0  # which of them is seen
-        self.button = QPushButton()
-        self.button.clicked.connect(self.toggle)
+        self.button = button("", self.toggle)
         self._words, self._buttons = NoticeWords(), self._make_buttons()
         self._words.setProperty("role", "content")
-        self._scroll = DownScroll(self._words)
-        self._scroll.setAccessibleName("What the notice says")
+        self._scroll = DownScroll(self._words, "What the notice says")
         self._scroll.setMinimumHeight(1)  # as high as there is room for
         margins = (12, 8, 12, 8)
         in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)

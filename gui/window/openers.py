@@ -222,8 +222,7 @@ class DatasetOpener(QObject):
         if self._frame.page is not PageName.COMPARE:
             self.open(path)
             return
-        telling = self._dataset.workspace.threads.start(ThreadName.FILES, tell_apart([path]))
-        telling.finished.connect(self._take_told)
+        self._dataset.workspace.threads.start(ThreadName.FILES, tell_apart([path]), self._take_told)
 
     def _take_told(self, told: SortedFiles) -> None:
         if told.submission is not None:

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import percent, short_name, words
@@ -18,9 +18,8 @@ from gui.widgets.fields import ComboBox
 from gui.widgets.foreign_text import OneLine, one_line, plain_label
 from gui.widgets.notice import Notice
 from gui.widgets.prompt_pane import PromptView, ShownPrompt
-from gui.widgets.value_table import TableModel, sentence_case
-from gui.widgets.views import measure_view
-from gui.workspace.page import two_parts
+from gui.widgets.views import TableModel, measure_view, sentence_case
+from gui.workspace.page import PageSplitter
 from gui.workspace.task_panel import TaskPanel
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
@@ -48,12 +47,11 @@ class PromptRequest:
     masses: Mapping[PromptKey, float] = field(default_factory=dict)
 
 
-class PromptDialog(QDialog):
+class PromptDialog(labels.Dialog):
     """Makes the prompts when it opens; what is under way when it closes is dropped."""
 
     def __init__(self, workspace: Workspace, wanted: PromptRequest, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("Prompt of the model")
+        super().__init__("Prompt of the model", parent, 200, 44, 0.92)
         self._workspace = workspace
         self._wanted = wanted
         self._head: PromptHead | None = None
@@ -69,7 +67,6 @@ class PromptDialog(QDialog):
         self.busy = self._asking.line
         self._lay_out()
         self._connect()
-        labels.make_room(self, 200, 44, 0.92)
         self._making.start(prompt_jobs.show_prompts(wanted.subject, (wanted.criterion, Order.AB)))
 
     # Making
@@ -113,14 +110,13 @@ class PromptDialog(QDialog):
         above = labels.in_row(
             self.criterion, self.order, self.method, self.tokens, self.verdict, self.copy, labels.STRETCH
         )
-        left, right = QWidget(), QWidget()
-        labels.in_column((self.view, labels.STRETCH), self.token, self.counts, on=left)
+        left = labels.as_column((self.view, labels.STRETCH), self.token, self.counts)
         title, why = labels.heading("Next-token probabilities"), labels.hint(_ALONE)
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
-        labels.in_column(title, why, ask, self.busy, self.mass, self.answer_view, labels.STRETCH, on=right)
-        right.setProperty("role", "content")
+        answered = (self.busy, self.mass, self.answer_view, labels.STRETCH)
+        right = labels.as_column(title, why, ask, *answered, role="content")
         scrolled = labels.scrolling(right)  # of large text the table is higher than the window
-        across = two_parts(Qt.Orientation.Horizontal, left, scrolled, stretches=(3, 1))
+        across = PageSplitter(Qt.Orientation.Horizontal, left, scrolled, stretches=(3, 1))
         across.setSizes([690, 460])
         below = (self.notice, self.notes, (across, labels.STRETCH), labels.close_button(self))
         labels.in_column(self.title, above, *below, on=self, margins=None)

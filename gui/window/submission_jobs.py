@@ -10,6 +10,8 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import FileKind, SetupError
 from engine.core.events import followed
 from engine.core.formatting import short_name
+from engine.settings.identity import StoredRun
+from engine.system.files import file_hash
 from gui.workspace.file_jobs import keep_columns
 from gui.workspace.store_jobs import opened
 from gui.workspace.threads import JobControl, job, worker
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.submission import Submission
     from engine.results.run_results import RunResults
-    from engine.settings.identity import StoredRun
 
 
 @job
@@ -118,7 +119,6 @@ def open_submission(control: JobControl, store_path: Path, request: OpenRequest)
     from engine.results.completeness import findings
     from engine.results.completeness import open_submission as keep
     from engine.results.run_results import load_results
-    from engine.system.files import file_hash
 
     path = request.path
     submission = read_system(path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from engine.annotations import records
 from engine.annotations.effective import AnnotatorStep
@@ -38,8 +38,7 @@ class AnnotationWatch(QObject):
         self._seen = store_jobs.SeenWords()
         # What fails is tried again, and said by whatever the user wants of the store.
         self._looking = LatestTask(threads, ThreadName.STORE, self, self._take)
-        self._timer = QTimer(self, interval=_TICK_MS)
-        self._timer.timeout.connect(self.look)
+        self._timer = timer(self, _TICK_MS, self.look, once=False)
 
     def follow(self, run_id: int | None) -> None:
         # What was annotated while it was read may not be in what was read.

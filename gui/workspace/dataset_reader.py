@@ -11,13 +11,13 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError, SetupError
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
+from engine.settings.identity import StoredRun
 from gui.workspace import file_jobs
 from gui.workspace.state import State
 from gui.workspace.threads import EngineThreads, LatestTask, ThreadName
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
-    from engine.settings.identity import StoredRun
 
 CURRENT = "rubric"
 """Where the state keeps it."""

@@ -9,20 +9,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from engine.annotations.effective import AnnotatorStep
+from engine.annotations.effective import AnnotatorStep, EffectiveAnnotation
 from engine.annotations.records import Annotation
 from engine.core.column_map import label_columns
 from engine.core.errors import SetupError
 from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.judgments import JudgedItem
-from engine.settings.identity import REWRITTEN
+from engine.settings.identity import REWRITTEN, StoredRun
 
 if TYPE_CHECKING:
-    from engine.annotations.effective import EffectiveAnnotation
     from engine.data.dataset import Dataset
     from engine.results.run_results import RunResults
-    from engine.settings.identity import StoredRun
 
 _ROWS_AT_ONCE = 2048  # as Python's texts the labels of a large dataset take much memory
 

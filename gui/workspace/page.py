@@ -7,14 +7,16 @@ from PySide6 import QtWidgets
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 
+from engine.annotations.effective import Reviews
 from engine.annotations.records import LAST, LabelSource, LabelSourceKind
 from engine.core.formatting import capitalised, clipped, visible
 from gui.widgets.action_table import of_page
 from gui.widgets.actions import add_key, controls
 from gui.widgets.fields import narrow_box
 from gui.widgets.foreign_text import OneLine, set_tip
-from gui.widgets.labels import STRETCH, BigLabel, in_column, in_row, name, polish_again
+from gui.widgets.labels import STRETCH, BigLabel, button, in_column, in_row, name, polish_again
 from gui.widgets.views import RowsView
+from gui.workspace.open_run import OpenRun
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
 
@@ -24,8 +26,14 @@ class PageSplitter(QtWidgets.QSplitter):
     keeping. `keeps_first`: the first part stays as large as it is where there is less room.
     """
 
-    def __init__(self, direction: Qt.Orientation) -> None:
+    def __init__(
+        self, direction: Qt.Orientation, *parts: QtWidgets.QWidget, stretches: Sequence[int] = (1, 1)
+    ) -> None:
         super().__init__(direction)
+        for place, (part, stretch) in enumerate(zip(parts, stretches, strict=True)):
+            self.addWidget(part)
+            self.setStretchFactor(place, stretch)
+        self.setHandleWidth(8)
         self.setChildrenCollapsible(False)
         self.keeps_first = False
         self.seen = False
@@ -40,17 +48,6 @@ class PageSplitter(QtWidgets.QSplitter):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.seen = True
-
-
-def two_parts(
-    direction: Qt.Orientation, *parts: QtWidgets.QWidget, stretches: Sequence[int] = (1, 1)
-) -> PageSplitter:
-    made = PageSplitter(direction)
-    for place, part in enumerate(parts):
-        made.addWidget(part)
-        made.setStretchFactor(place, stretches[place])
-    made.setHandleWidth(8)
-    return made
 
 
 class Page(QtWidgets.QWidget):
@@ -77,6 +74,10 @@ class Page(QtWidgets.QWidget):
         proxy = self.focusProxy()
         for target in [proxy] if proxy is not None else controls(self)[:1]:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def way_to_judge(self) -> QtWidgets.QPushButton:
+        go, what = self.workspace.page_wanted.emit, "Go to the Judge page to make a run"
+        return button("Go to &Judge", lambda: go(PageName.JUDGE), what)
 
     def add_keys(self, **does: Callable[[], object]) -> None:
         for action, do in does.items():
@@ -133,14 +134,20 @@ class SourceBox(QtWidgets.QWidget):
         self.box = narrow_box("Labels used", 12)
         in_row(self.box, on=self)
         self.box.currentIndexChanged.connect(self._tell)
-        self.offer(())
+        self._offer((), True)
 
     @property
     def source(self) -> LabelSource:
         found = self.box.currentData()
         return found if isinstance(found, LabelSource) else LAST
 
-    def offer(self, annotators: Sequence[str], adjudicated: bool = True) -> None:
+    def offer_of(self, run: OpenRun | None) -> None:
+        """Offer the annotators who labelled a run."""
+        reviews = run.results.reviews if run is not None else Reviews()
+        self.setEnabled(bool(reviews.annotators))
+        self._offer(tuple(reviews.labels), bool(reviews.adjudicated))
+
+    def _offer(self, annotators: Sequence[str], adjudicated: bool) -> None:
         before = self.source
         kinds = [kind for kind in _WORDS if adjudicated or kind is not LabelSourceKind.ADJUDICATED]
         sources = [LabelSource(kind) for kind in kinds]

@@ -16,8 +16,7 @@ from gui.widgets.foreign_text import set_tip
 from gui.widgets.labels import STRETCH, heading, hint, in_column, in_row, label
 from gui.widgets.text_views import SectionView
 from gui.widgets.theme import colours
-from gui.widgets.value_table import VALUE_ROLE, Index, TableModel
-from gui.widgets.views import measure_view
+from gui.widgets.views import VALUE_ROLE, Index, TableModel, measure_view, shown_cell
 from gui.workspace.file_jobs import DRAWN, Chosen, Divided, Sliced, divide
 from gui.workspace.state import BLIND
 from gui.workspace.task_panel import TaskPanel
@@ -277,10 +276,8 @@ class _DrawnDelegate(QStyledItemDelegate):
     """Draws an accuracy as a point and its interval as a line, from 0 to 100 % of the cell."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        shown = QStyleOptionViewItem(option)
-        self.initStyleOption(shown, index)
+        shown, style = shown_cell(self, option, index)
         shown.text = ""
-        style = shown.widget.style() if shown.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
         value = index.data(VALUE_ROLE)
         if not isinstance(value, Estimate):

@@ -11,7 +11,9 @@ from engine.annotations.records import Annotation, AnnotationKind, Said, Undo, a
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import CancelToken, followed
 from engine.core.health import Health
+from engine.core.rubric import Rubric
 from engine.core.tables import Sheet, Table
+from engine.settings.identity import AnyRun, StoredRun
 from engine.system.write_ahead_log import WriteAheadLog
 from gui.workspace.file_jobs import has_labels_for
 from gui.workspace.garbage import many_records
@@ -19,11 +21,9 @@ from gui.workspace.open_run import OpenRun
 from gui.workspace.threads import Job, JobControl, job
 
 if TYPE_CHECKING:
-    from engine.core.rubric import Rubric
     from engine.data.dataset import Dataset
     from engine.judging.run import Rewritten
     from engine.results.run_results import RunResults
-    from engine.settings.identity import AnyRun, StoredRun
     from engine.store.run_store import RunStore
 
 Result = TypeVar("Result")

@@ -14,7 +14,7 @@ from engine.core.tables import Sheet
 from gui.widgets.actions import BusyLine
 from gui.widgets.files import open_file, show_folder
 from gui.widgets.foreign_text import plain_label
-from gui.widgets.labels import STRETCH, in_column, make_room, scrolling, show_text
+from gui.widgets.labels import STRETCH, Dialog, as_column, in_column, make_room, scrolling, show_text
 from gui.widgets.notice import Message, Notice
 from gui.widgets.text_views import SheetView
 from gui.workspace import threads as workers
@@ -93,8 +93,7 @@ def write_file(
     workspace: Workspace, job: Job[Path], kind: Hashable, thread_name: ThreadName = ThreadName.FILES
 ) -> Task:
     """Write a file that the user asked for, to its end also where the window closes; `kind`: of failures."""
-    task = workspace.threads.start(thread_name, job, must_end=True)
-    task.finished.connect(lambda written: tell_written(workspace, written))
+    task = workspace.threads.start(thread_name, job, partial(tell_written, workspace), must_end=True)
     workspace.failures.follow(task, kind)
     return task
 
@@ -115,7 +114,7 @@ def tell_written(workspace: Workspace, path: Path, text: str = "", role: str = "
     workspace.notice.emit(said)
 
 
-class TaskDialog(QDialog):
+class TaskDialog(Dialog):
     """Asks for something, does it while it is open, shows a sheet of it. A subclass makes the `task`, calls
     `lay_out`, connects `act_button` and `use_button`.
     """
@@ -123,8 +122,7 @@ class TaskDialog(QDialog):
     task: TaskPanel
 
     def __init__(self, title: str, act: str, use: str, parent: QWidget | None) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
+        super().__init__(title, parent)
         self.notice, self.outcome, self.sheet = Notice(), plain_label(role="heading"), SheetView()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.use_button = self.buttons.addButton(use, QDialogButtonBox.ButtonRole.ActionRole)
@@ -132,9 +130,8 @@ class TaskDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
 
     def lay_out(self, asked: QWidget, letters: int, lines: int) -> None:
-        inside = QWidget()
         shown = (self.notice, self.task.line, self.outcome, self.sheet)
-        in_column(asked, *shown, STRETCH, on=inside, spacing=8)
+        inside = as_column(asked, *shown, STRETCH, spacing=8)
         self.outcome.hide()
         in_column((scrolling(inside), STRETCH), self.buttons, on=self, margins=None, spacing=8)
         self.act_button.setDefault(True)

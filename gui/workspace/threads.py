@@ -195,11 +195,22 @@ class EngineThreads(QObject):
         self._collector = Collector(self)
         self._stopped = False
 
-    def start(self, thread_name: ThreadName, job: Job[Result], must_end: bool = False) -> Task:
-        """Do a job after those that the thread has; connect the task's signals at once. `must_end`: also when
-        the window closes, as it writes what nothing else has.
+    def start(
+        self,
+        thread_name: ThreadName,
+        job: Job[Result],
+        done: "Hear | None" = None,
+        failed: "Hear | None" = None,
+        *,
+        must_end: bool = False,
+    ) -> Task:
+        """Do a job after those that the thread has; connect other signals at once. `must_end`: also when the
+        window closes, as it writes what nothing else has.
         """
         task = Task(job, thread_name, must_end, self._apart)
+        for signal, hear in ((task.finished, done), (task.failed, failed)):
+            if hear is not None:
+                signal.connect(hear)
         if self._stopped:
             task.abandon()
             task.done = True

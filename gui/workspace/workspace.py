@@ -539,9 +539,7 @@ class Workspace(QObject):
             self.note.emit(f"The random sample of run {run_id} is drawn by seed {seed} now.")
 
         job = store_jobs.in_store(self.store_path, lambda store: store.draw_sample_by(run_id, seed))
-        task = self.threads.start(ThreadName.STORE, job, must_end=True)
-        task.finished.connect(take)
-        self.failures.follow(task, "sample drawn")
+        self.failures.follow(self.threads.start(ThreadName.STORE, job, take, must_end=True), "sample drawn")
 
     def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> bool:
         return bool(self.say(records.new_note(content_hash, text, tags, self.author)))

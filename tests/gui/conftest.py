@@ -19,8 +19,8 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from gui.app import guard_overrides
 from gui.widgets.theme import Colours, ThemeChoice, apply_theme
-from gui.window.start import guard_overrides
 from gui.workspace.state import State
 from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import HUMAN_LABELS, HumanLabel, Preference, Tie
 from engine.core.prompt_text import Source, Span
 from gui.dataset.item_preview import LabelLegend
-from gui.results.weighted_scoring_jobs import MARGIN_BINS, WeightedResult
+from gui.results.score_jobs import MARGIN_BINS, WeightedResult
 from gui.results.weighted_scoring_panel import MarginChart, WinBars
 from gui.widgets.fields import Slider
 from gui.widgets.label_mark import LETTERS, ShareBar, paint_label, paint_share

@@ -20,7 +20,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.compare.ranking_page import RankingPage
-from gui.widgets.value_table import TableModel
+from gui.widgets.views import TableModel
 from gui.workspace.workspace import Workspace
 from tests.gui import steps
 from tests.gui.steps import press

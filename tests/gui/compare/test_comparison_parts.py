@@ -24,7 +24,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
 from gui.compare.compare_jobs import CompareRequest
 from gui.compare.compare_page import ComparePage, JuryDialog
-from gui.widgets.value_table import TableModel
+from gui.widgets.views import TableModel
 from gui.workspace.workspace import Workspace
 from tests.commands import give
 from tests.conftest import DEMO_ITEMS

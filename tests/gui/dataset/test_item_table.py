@@ -18,8 +18,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.system.paths import demo_dataset
 from gui.dataset.item_list import ItemColumns, ItemTableModel, column_named
 from gui.widgets.theme import DARK, LIGHT
-from gui.widgets.value_table import SORT_ROLE
-from gui.widgets.views import table_view
+from gui.widgets.views import SORT_ROLE, table_view
 from tests.commands import ROOT
 
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc\x07"

@@ -9,9 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from gui.dataset import outputs_dialog
-from gui.dataset.dataset_page import DatasetPage
-from gui.dataset.outputs_dialog import OutputsDialog
+from gui.dataset import dataset_page
+from gui.dataset.dataset_page import DatasetPage, OutputsDialog
 from tests.gui.steps import dataset_of
 
 ASKED = ("Why is the sky blue?", "Name a prime number.", "What is 2+2?")
@@ -45,7 +44,7 @@ def shown(qtbot: QtBot, dialog: OutputsDialog, *paths: Path) -> OutputsDialog:
 
 def saved_as(qtbot: QtBot, page: DatasetPage, path: Path, patch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the dataset that is open once the dialog has saved it."""
-    patch.setattr(outputs_dialog, "ask_target", lambda *_: path)
+    patch.setattr(dataset_page, "ask_target", lambda *_: path)
     assert page.outputs_dialog is not None
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.mouseClick(page.outputs_dialog.save, Qt.MouseButton.LeftButton)
@@ -120,7 +119,7 @@ def test_an_input_is_never_overwritten(
     files = [saved(tmp_path, name, *ASKED) for name in "xy"]
     dialog = shown(qtbot, opened(page), *files)
     before = files[0].read_bytes()
-    monkeypatch.setattr(outputs_dialog, "ask_target", lambda *_: files[0])
+    monkeypatch.setattr(dataset_page, "ask_target", lambda *_: files[0])
     QTest.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "would be overwritten" in dialog.status.text())
     assert files[0].read_bytes() == before

@@ -37,7 +37,7 @@ from gui.judge.run_panel import MOST_ROWS, RunPanel
 from gui.models import model_picker
 from gui.models.model_jobs import Candidate
 from gui.models.model_table import MODEL, about
-from gui.widgets.help_dialog import HelpDialog
+from gui.widgets.glossary import HelpDialog
 from gui.widgets.label_mark import PILL_ROLE
 from gui.workspace.workspace import Workspace
 from tests.able import longest_name

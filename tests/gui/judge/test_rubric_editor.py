@@ -35,6 +35,7 @@ from gui.judge.prompt_jobs import KINDS, read_rubric
 from gui.judge.rubric_dialog import PreviewPanel, RubricDialog, RubricRequest
 from gui.judge.rubric_edit import (
     FIELDS_OF_CRITERION,
+    MARKS,
     RUBRIC,
     WORDING,
     EditedCriterion,
@@ -44,7 +45,6 @@ from gui.judge.rubric_edit import (
     RubricDraft,
     TextField,
 )
-from gui.judge.rubric_tabs import MARKS
 from gui.widgets.theme import ThemeChoice, apply_theme
 from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace

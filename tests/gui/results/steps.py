@@ -23,7 +23,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.results.results_page import ResultsPage
 from gui.widgets.notice import Message
-from gui.widgets.value_table import TableModel
+from gui.widgets.views import TableModel
 from tests.gui.labels import shown_text
 
 Save = Callable[[str, bytes], Path]

@@ -34,8 +34,8 @@ from engine.store.run_store import RunStore
 from gui.results.export_jobs import TITLES, spots_of
 from gui.results.score_jobs import Scores, measure_labels
 from gui.results.scores_panel import FiguresPanel
-from gui.widgets.figure_view import DrawnFigure, FigureMark, FigureView
 from gui.widgets.label_mark import LABEL_WORDS
+from gui.workspace.figures import DrawnFigure, FigureMark, FigureView
 from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
 from tests.gui.painted import ink_contrast

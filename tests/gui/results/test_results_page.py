@@ -27,7 +27,7 @@ from gui.results.export_jobs import Form
 from gui.results.results_page import ResultsPage
 from gui.results.score_jobs import ModelMeasure, measure_labels
 from gui.results.scores_panel import MeasureModelDialog
-from gui.runs.runs_table import MODE, RunsTableModel
+from gui.runs.runs_dialog import MODE, RunsTableModel
 from gui.widgets.text_views import SheetView
 from gui.workspace.open_run import UnderWay
 from gui.workspace.workspace import Workspace

@@ -18,9 +18,9 @@ from engine.metrics.matching import system_of_run
 from engine.results.completeness import open_submission
 from engine.results.trust import CONFIDENCES, kept_trust
 from engine.store.run_store import RunStore
-from gui.results import trust_panel
+from gui.results import calibration_panel
+from gui.results.calibration_panel import TrustPanel
 from gui.results.results_page import ResultsPage
-from gui.results.trust_panel import TrustPanel
 from tests.gui.results.steps import Save, click, open_labels, open_run
 
 
@@ -137,5 +137,5 @@ def test_its_letters_are_its_own_and_its_defaults_the_commands(panel: TrustPanel
     letters = [found[1].casefold() for text in shown if (found := re.search(r"&(\w)", text))]
     assert len(letters) >= 11
     assert len(set(letters) | set("fvrh")) == len(letters) + 4  # and those of the menus
-    assert (trust_panel.TARGET / 100, trust_panel.RISK / 100) == (trust.TARGET, trust.RISK)
-    assert tuple(trust_panel.MEASURES) == CONFIDENCES
+    assert (calibration_panel.TARGET / 100, calibration_panel.RISK / 100) == (trust.TARGET, trust.RISK)
+    assert tuple(calibration_panel.MEASURES) == CONFIDENCES

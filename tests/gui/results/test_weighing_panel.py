@@ -23,8 +23,7 @@ from engine.results.calibration import Calibration, judge_of_run
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from gui.results.run_weights import FITS, OF_RUNS, SAVED, WeightsChoice, default_request
-from gui.results.score_jobs import Scores, measure_labels
-from gui.results.weighted_scoring_jobs import MARGIN_BINS, Basis, fit, weighed
+from gui.results.score_jobs import MARGIN_BINS, Basis, Scores, fit, measure_labels, weighed
 from gui.results.weighted_scoring_panel import WeightControl, WeightedScoringPanel
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace

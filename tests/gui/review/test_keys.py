@@ -11,12 +11,12 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import PREFERENCES, HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, ReviewState
+from gui.app import PopupKeys
 from gui.review.judgment_desk import LinesDialog
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.text_views import TextBrowser
 from gui.window.dialogs import SettingsDialog
 from gui.window.frame import MainWindow
-from gui.window.start import PopupKeys
 from gui.workspace.state import NEXT_CRITERION, State
 from tests.gui.review.steps import KEYS, Page, judge_hostile_items
 

@@ -26,7 +26,7 @@ from engine.system.paths import demo_dataset
 from gui.review.annotators import NoteDialog, WhoDialog
 from gui.review.filter_bar import SeedDialog
 from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
-from gui.widgets.value_table import SORT_ROLE
+from gui.widgets.views import SORT_ROLE
 from gui.workspace.state import HIDDEN_SHARE
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace

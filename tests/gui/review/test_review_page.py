@@ -21,7 +21,7 @@ from gui.judge.run_control import RunControl
 from gui.review.judgment_card import JudgmentCard
 from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, UNCERTAINTY
 from gui.review.session import ReviewedJudgment
-from gui.widgets.value_table import SORT_ROLE
+from gui.widgets.views import SORT_ROLE
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.review.steps import A_WHILE, HOSTILE, Open, Page, judge_hostile_items, open_panel, pick

@@ -20,7 +20,7 @@ from engine.system.paths import demo_model
 from gui.judge.run_control import RunControl
 from gui.runs.queue import QUEUE, Queued, QueueState, RunQueue
 from gui.runs.run_desk import RUN, QueuePanel
-from gui.runs.runs_table import RunNameDialog
+from gui.runs.runs_dialog import RunNameDialog
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds

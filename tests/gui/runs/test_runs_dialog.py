@@ -16,8 +16,8 @@ from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.core.rubric import Criterion, Rubric
 from engine.store.run_store import RunStore
-from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog, RunsDialog
-from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunHealth, RunsTableModel
+from gui.runs import runs_dialog
+from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog, RunsDialog, RunsTableModel
 from gui.workspace.open_run import UnderWay
 from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
@@ -39,7 +39,7 @@ def workspace(workspace: Workspace, demo_store: Path) -> Workspace:
 
 @pytest.fixture
 def dialog(qtbot: QtBot, workspace: Workspace) -> Iterator[RunsDialog]:
-    health = RunHealth(workspace)
+    health = runs_dialog.RunHealth(workspace)
     made = RunsDialog(workspace, health)
     qtbot.addWidget(made)
     with qtbot.waitActive(made):
@@ -70,7 +70,7 @@ def test_the_newest_run_is_first_words_find_one_health_is_told(qtbot: QtBot, dia
     dialog.search.setText("zebra")
     assert numbers(dialog) == []
     dialog.search.clear()
-    qtbot.waitUntil(lambda: shown(dialog, HEALTH) == ["too few items"] * 2 + ["judges"])
+    qtbot.waitUntil(lambda: shown(dialog, runs_dialog.HEALTH) == ["too few items"] * 2 + ["judges"])
 
 
 def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:
@@ -82,7 +82,7 @@ def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace:
     workspace.runs_changed.emit()  # what arrives meanwhile leaves the field alone
     QTest.keyClicks(editor, ", Q8")
     QTest.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: shown(dialog, NAME) == ["", "night, Q8", ""])
+    qtbot.waitUntil(lambda: shown(dialog, runs_dialog.NAME) == ["", "night, Q8", ""])
     assert [run.id for run in dialog.chosen] == [2]
     with stored(workspace) as store:
         assert store.run(2).title == "Run 2 “night, Q8”"
@@ -91,7 +91,7 @@ def test_a_run_is_named_in_its_cell(qtbot: QtBot, dialog: RunsDialog, workspace:
         store.name(2, "n" * 255)
         store.note_run(2, "note " * 200)
     workspace.refresh_runs()
-    qtbot.waitUntil(lambda: len(shown(dialog, NAME)[1]) > 200)
+    qtbot.waitUntil(lambda: len(shown(dialog, runs_dialog.NAME)[1]) > 200)
     dialog.choose(2)
     assert (dialog.width(), dialog.minimumSizeHint().width()) == (width, least)
 
@@ -126,11 +126,13 @@ def test_runs_are_archived_and_restored(qtbot: QtBot, dialog: RunsDialog, worksp
         assert store.run(2).archived.by == "Ada"
     dialog.archived.click()
     assert numbers(dialog) == [3, 2, 1]
-    assert [bool(text) for text in shown(dialog, ARCHIVED)] == [True, True, False]
+    assert [bool(text) for text in shown(dialog, runs_dialog.ARCHIVED)] == [True, True, False]
     dialog.choose(2)
     assert dialog.archive_button.text() == "Take out of the &archive"
     dialog.archive_button.click()
-    qtbot.waitUntil(lambda: [bool(text) for text in shown(dialog, ARCHIVED)] == [True, False, False])
+    qtbot.waitUntil(
+        lambda: [bool(text) for text in shown(dialog, runs_dialog.ARCHIVED)] == [True, False, False]
+    )
 
 
 def compared(qtbot: QtBot, dialog: RunsDialog, *runs: int) -> DifferencesDialog:
@@ -248,10 +250,10 @@ def test_a_damaged_run_is_only_deleted(qtbot: QtBot, dialog: RunsDialog, workspa
     with stored(workspace) as store:
         store._file._db.execute("UPDATE run SET criteria = '[1]' WHERE id = 2")
     workspace.refresh_runs()
-    qtbot.waitUntil(lambda: "damaged" in shown(dialog, MODE))
+    qtbot.waitUntil(lambda: "damaged" in shown(dialog, runs_dialog.MODE))
     assert numbers(dialog) == [3, 2, 1]
     dialog.choose(2)
-    row = dialog.table.index(dialog.table.row_of(2) or 0, NAME)
+    row = dialog.table.index(dialog.table.row_of(2) or 0, runs_dialog.NAME)
     assert "Run 2: criteria: " in row.data(Qt.ItemDataRole.ToolTipRole)
     assert not dialog.table.flags(row) & Qt.ItemFlag.ItemIsEditable
     buttons = (dialog.open_button, dialog.rename_button, dialog.archive_button, dialog.compare_button)

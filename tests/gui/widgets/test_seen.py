@@ -68,7 +68,7 @@ chip = partial(tool_button, "Chip", role="button", compact=True, checkable=True)
 OTHERS: dict[str, Callable[[], QWidget]] = {
     "button": lambda: QtWidgets.QPushButton("Press"),
     "button that is down": lambda: button(QtWidgets.QPushButton(), "Press", checkable=True, checked=True),
-    "main button": lambda: main_button("Press"),
+    "main button": lambda: main_button("Press", lambda: None),
     "chip": chip,
     "chip that is down": partial(chip, checked=True),
     "bare button": lambda: tool_button("?"),

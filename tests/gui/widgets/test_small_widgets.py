@@ -27,7 +27,7 @@ from gui.widgets.actions import ReadingOrder
 from gui.widgets.fields import ComboBox, DoubleSpinBox, Slider, SpinBox
 from gui.widgets.labels import Prose, as_column, in_column, in_row, scrolling
 from gui.widgets.notice import problem_of
-from gui.widgets.value_table import resize_column, resize_part
+from gui.widgets.views import resize_column, resize_part
 from gui.window.frame import MainWindow
 from gui.workspace.state import State
 from tests.gui import steps

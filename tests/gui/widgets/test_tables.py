@@ -11,11 +11,10 @@ from pytestqt.qtbot import QtBot
 from engine.core import tables
 from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Section, Sentences, Sheet, Table, Value
 from gui.widgets.actions import controls
-from gui.widgets.help_dialog import HelpMark
+from gui.widgets.glossary import HelpMark
 from gui.widgets.text_views import SheetView
 from gui.widgets.theme import DARK, LIGHT, Colours
-from gui.widgets.value_table import SORT_ROLE, Head, HeadedModel, TableModel
-from gui.widgets.views import measure_view
+from gui.widgets.views import SORT_ROLE, Head, HeadedModel, TableModel, measure_view
 from tests.gui.labels import shown_text
 from tests.gui.seen import contrast
 from tests.gui.steps import column

@@ -14,8 +14,8 @@ from engine.core.prompt_text import PlacedToken, Source, Span
 from engine.core.rubric import ELOQUENT
 from engine.results.health import LEAST_ITEMS, LIMITS
 from gui.review.progress import STATE_SIGNS, STATE_WORDS
-from gui.widgets.glossary import GLOSSARY, MORE_BY_F1, THREE_STEPS, WHAT_IT_DOES, Topic
-from gui.widgets.help_dialog import HelpDialog, HelpMark, show_help
+from gui.widgets import glossary
+from gui.widgets.glossary import GLOSSARY, HelpDialog, HelpMark, Topic
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.widgets.prompt_pane import PromptPane, ShownPrompt
 from gui.widgets.theme import ThemeChoice, apply_theme
@@ -41,7 +41,7 @@ def test_every_topic_is_explained_and_linked_from_where_its_word_stands() -> Non
     linked |= {Topic(word) for words in sections for word in re.findall(r'"([^"]+)"', words)}
     assert linked == set(Topic) - by_tip
     assert code.count("{MORE_BY_F1}") + code.count(", MORE_BY_F1]") >= 5
-    assert "F1" in MORE_BY_F1
+    assert "F1" in glossary.MORE_BY_F1
 
 
 def test_the_words_and_signs_are_those_of_the_window() -> None:
@@ -109,7 +109,7 @@ def test_a_mark_shows_its_word_at_the_top_of_the_one_help_of_the_window(qtbot: Q
     qtbot.addWidget(mark)
     mark.show()
     mark.click()
-    dialog = show_help(mark.window(), Topic.CALIBRATION)
+    dialog = glossary.show_help(mark.window(), Topic.CALIBRATION)
     assert len(mark.window().findChildren(HelpDialog)) == 1
     bar, section = dialog.area.verticalScrollBar(), dialog.sections[Topic.CALIBRATION]
     qtbot.waitUntil(lambda: 0 < bar.value() == min(section.y(), bar.maximum()))
@@ -117,9 +117,13 @@ def test_a_mark_shows_its_word_at_the_top_of_the_one_help_of_the_window(qtbot: Q
 
 
 def test_the_first_steps_are_three_with_the_keys_that_lead_there() -> None:
-    assert WHAT_IT_DOES.count(". ") == 0
-    assert [title for title, _ in THREE_STEPS] == ["Judge", "Check", "Correct"]
-    assert [re.search(r"Ctrl\+.", what)[0] for _, what in THREE_STEPS] == ["Ctrl+R", "Ctrl+3", "Ctrl+4"]
+    assert glossary.WHAT_IT_DOES.count(". ") == 0
+    assert [title for title, _ in glossary.THREE_STEPS] == ["Judge", "Check", "Correct"]
+    assert [re.search(r"Ctrl\+.", what)[0] for _, what in glossary.THREE_STEPS] == [
+        "Ctrl+R",
+        "Ctrl+3",
+        "Ctrl+4",
+    ]
 
 
 TEXT = "<|im|>Say 🙂.\nVerdict:"

@@ -15,7 +15,7 @@ from engine.annotations.records import new_note, new_override
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from gui.dataset.columns_dialog import ColumnsDialog
-from gui.dataset.outputs_dialog import OutputsDialog
+from gui.dataset.dataset_page import OutputsDialog
 from gui.judge.prompt_jobs import Subject
 from gui.judge.rubric_dialog import RubricDialog, RubricRequest
 from gui.judge.rubric_edit import EditedRubric
@@ -31,7 +31,7 @@ from gui.runs.runs_dialog import RunsDialog
 from gui.widgets.actions import BusyLine
 from gui.widgets.fields import Fold
 from gui.widgets.files import FileChoice
-from gui.widgets.help_dialog import HelpDialog
+from gui.widgets.glossary import HelpDialog
 from gui.widgets.notice import Message
 from gui.window.dialogs import AboutDialog, CheckDialog, KeysDialog, SettingsDialog
 from gui.window.main_content import MainContent

@@ -24,7 +24,7 @@ from engine.system.paths import demo_dataset, demo_model
 from gui.results.export_jobs import Form
 from gui.results.run_weights import RunWeights, WeightsChoice
 from gui.widgets.action_table import keys_of
-from gui.widgets.help_dialog import HelpDialog
+from gui.widgets.glossary import HelpDialog
 from gui.widgets.theme import ThemeChoice, is_dark
 from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent

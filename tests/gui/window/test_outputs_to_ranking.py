@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import load_dataset
 from engine.system.paths import demo_dataset
-from gui.dataset import outputs_dialog
+from gui.dataset import dataset_page
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
 from tests.gui.steps import offered
@@ -76,7 +76,7 @@ def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
     asking.close()
     mouse.clicks += 2  # all files of the folder, and Open
     qtbot.waitUntil(lambda: dialog.found is not None)
-    monkeypatch.setattr(outputs_dialog, "ask_target", lambda *_: tmp_path / "pairs.tsv")
+    monkeypatch.setattr(dataset_page, "ask_target", lambda *_: tmp_path / "pairs.tsv")
     with qtbot.waitSignal(workspace.dataset_changed):
         mouse.press(dialog.save)
     mouse.clicks += 1  # Save, under the name that is offered

@@ -14,16 +14,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from gui.app import EndSignals, PopupKeys
 from gui.widgets.actions import add_key
 from gui.widgets.fields import ComboBox
 from gui.widgets.labels import in_column
-from gui.window.start import EndSignals, PopupKeys
 
 FAULTY = """
 import os
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
-from gui.window.start import guard_overrides
+from gui.app import guard_overrides
 
 class Before(QWidget):
     def resizeEvent(self, event):
@@ -77,7 +77,7 @@ sys.exit(app.open_window())
 TWICE = """
 import os, signal, sys, time
 from PySide6.QtCore import QCoreApplication
-from gui.window.start import EndSignals
+from gui.app import EndSignals
 
 def ended(pause):
     ready, begun = os.pipe()

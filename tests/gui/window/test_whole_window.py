@@ -26,9 +26,8 @@ from gui.review.judgment_desk import LinesDialog
 from gui.review.review_page import ReviewPage
 from gui.review.session import override_in_words
 from gui.runs.queue import Queued
-from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog
-from gui.runs.runs_table import RunNameDialog
-from gui.widgets.help_dialog import HelpDialog
+from gui.runs.runs_dialog import DeleteDialog, DifferencesDialog, RunNameDialog
+from gui.widgets.glossary import HelpDialog
 from gui.widgets.notice import question
 from gui.widgets.theme import TEXT_SIZES, ThemeChoice
 from gui.window.dialogs import AboutDialog, SettingsDialog
