@@ -24,7 +24,7 @@ from gui.review.annotation_exchange import (
     SheetDialog,
 )
 from gui.widgets.notice import Message
-from gui.widgets.value_table import TableModel
+from gui.widgets.views import TableModel
 from gui.workspace.workspace import Workspace
 from tests.engine.results.laptops import START, Laptop
 from tests.gui.labels import shown_text
