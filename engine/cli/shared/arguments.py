@@ -5,7 +5,7 @@ once one is read: each command waits for its own libraries alone (tests/test_lay
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -128,6 +128,12 @@ def items_of_run(
     return dataset
 
 
+def files_of_run(options: argparse.Namespace, run: StoredRun, store: Path) -> dict[str, Path]:
+    """What is read of a run, its dataset where the options say, so that no output overwrites it."""
+    dataset = options.dataset or run.identity.dataset_path
+    return {"dataset": dataset, "model": run.identity.model_path, "run store": store}
+
+
 def add_judge_file(arguments: Parser) -> None:
     """What to say of a SYSTEM that is a file of another judge."""
     arguments.text(
@@ -171,8 +177,12 @@ def add_table_files(arguments: Parser) -> None:
     arguments.file("--markdown", "the printed report as Markdown")
 
 
-def table_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
-    return {"--latex": options.latex, "--markdown": options.markdown}
+_WRITTEN = ("out", "json", "csv", "latex", "markdown", "methods_text", "bib")
+
+
+def written_files(options: argparse.Namespace) -> dict[str, Path | None]:
+    """What a command is to write, by the options that name it."""
+    return {option_of(name): getattr(options, name, None) for name in _WRITTEN}
 
 
 def write_json_file(options: argparse.Namespace, what: str, found: object) -> None:
