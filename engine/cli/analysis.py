@@ -18,7 +18,7 @@ from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.measure_arguments import read_labels
 from engine.cli.shared.progress import (
-    ShownRun,
+    run_bar,
     show_forecast,
     show_measure,
     tell_note,
@@ -175,7 +175,7 @@ def _audit_model(options: argparse.Namespace) -> int:
         if not found.complete:
             console.tell(f"Time: {found.time_in_words}.")
         awake = KeepAwake(options.keep_awake or KeepAwake.MAINS)
-        ended = ShownRun().to_its_end(judging.judge(ready, options.store, cancel), awake)
+        ended = run_bar().to_its_end(judging.judge(ready, options.store, cancel), awake)
     if ended.results is None:
         console.tell(ended.stopped_in_words(f"command{' without --fresh' if options.fresh else ''}"))
         return console.INCOMPLETE

@@ -137,7 +137,7 @@ def _judge(options: argparse.Namespace) -> int:
     # Read only now: nobody should type ids for a request that is refused.
     if options.ids == _STANDARD_INPUT:
         request = replace(request, ids=sys.stdin.buffer.read() if sys.stdin else b"")
-    bar = progress.ShownRun()
+    bar = progress.run_bar()
     with console.interruptible(bar.loss_of_a_stop) as cancel:
         if over is not None:
             # This computer judges nothing.
