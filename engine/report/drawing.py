@@ -147,6 +147,20 @@ def new_figure(height: float) -> Figure:
     return Figure(figsize=(_WIDTH, height), layout="constrained")
 
 
+@contextmanager
+def new_panels(
+    height: float, title: str, dark: bool, across: int = 1, legend_columns: int = 0
+) -> Iterator[tuple[Figure, list[Axes], Theme]]:
+    """A figure of panels side by side, to be drawn into; with a legend of what the last one shows."""
+    with themed(dark) as theme:
+        figure = new_figure(height)
+        panels: list[Axes] = list(figure.subplots(1, across, squeeze=False).flat)
+        yield figure, panels, theme
+        finish(figure, panels, title, theme)
+        if legend_columns:
+            add_legend(figure, panels[-1], legend_columns)
+
+
 def draw_panels(
     shown: Sequence[Shown],
     draw: Callable[[Axes, Shown, Theme], None],
