@@ -17,15 +17,7 @@ from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration, Feature, FeatureKind
 from engine.core.numeric import FloatArray, IntArray, log_softmax
 from engine.core.tables import Estimate
-from engine.metrics.intervals import (
-    FEW,
-    LEAST_GROUPS,
-    Interval,
-    OverInstructions,
-    grouped_folds,
-    mean_difference,
-    mean_share,
-)
+from engine.metrics.intervals import FEW, LEAST_GROUPS, Interval, OverInstructions, grouped_folds
 from engine.results.decision import SWAPPED, calibrated, likeliest
 
 INNER_FOLDS = 5
@@ -373,8 +365,13 @@ def mean_accuracies(reports: Collection[CalibrationReport]) -> dict[str, Estimat
     after = {report.criterion: report.right_after for report in reports}
     groups = {report.criterion: report.groups for report in reports}
     more = {name: np.subtract(after[name], before[name]).tolist() for name in groups}
-    shares = {"before": mean_share(before, groups), "after": mean_share(after, groups)}
-    return {**shares, "more": mean_difference(more, groups)}
+    was, is_now, gained = (OverInstructions.of(values, groups) for values in (before, after, more))
+    shares = [fmean(getattr(report, when).accuracy for report in reports) for when in ("before", "after")]
+    return {
+        "before": Estimate(shares[0], was.share_interval() if was else None),
+        "after": Estimate(shares[1], is_now.share_interval() if is_now else None),
+        "more": Estimate(shares[1] - shares[0], gained.difference_interval() if gained else None),
+    }
 
 
 @dataclass(frozen=True)
@@ -401,10 +398,12 @@ class SourceGain:
 def added(lost: Mapping[str, Ablation], reports: Mapping[str, CalibrationReport]) -> SourceGain:
     groups = {name: reports[name].groups for name in lost}
     nats = OverInstructions.of({name: each.nats for name, each in lost.items()}, groups)
+    right = OverInstructions.of({name: each.right for name, each in lost.items()}, groups)
+    more_right = fmean(fmean(each.right) for each in lost.values())
     return SourceGain(
         fmean(fmean(each.nats) for each in lost.values()),
         nats.mean_interval() if nats else None,
-        mean_difference({name: each.right for name, each in lost.items()}, groups),
+        Estimate(more_right, right.difference_interval() if right else None),
     )
 
 
