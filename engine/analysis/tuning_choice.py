@@ -25,7 +25,7 @@ from engine.data.submission import Columns
 from engine.metrics.intervals import OverInstructions
 from engine.metrics.matching import Matched, match, system_of_run
 from engine.results.run_results import RunResults
-from engine.settings.rows import DEFAULT_METHODS, ExampleKind
+from engine.settings.rows import DEFAULT_METHODS, EXAMPLE_KINDS, ExampleKind
 from engine.settings.run_setup import RunSetup
 
 LEAST = 30
@@ -193,7 +193,7 @@ def prompts_of(setup: RunSetup, rubrics: Sequence[Rubric], with_examples: bool) 
     if with_examples:
         found += [
             Prompt(f"{setup.shots} {how} examples", setup.rubric, setup.shots, choice)
-            for choice, how in ((ExampleKind.FIXED, "fixed"), (ExampleKind.NEAR, "nearest"))
+            for how, choice in EXAMPLE_KINDS.items()
         ]
     return found
 

@@ -40,12 +40,12 @@ from engine.core.tables import Facts, Sentences
 from engine.data.rubrics.files import find_rubric
 from engine.operations import judge as judging
 from engine.operations.judge_request import BOTH, JudgeRequest, given_settings
+from engine.operations.judged_again import drift_since
 from engine.operations.progress_bar import RunProgressBar
-from engine.operations.regression_check import drift_since
 from engine.report.stopping import until_section
 from engine.results.completeness import gaps, incomplete
 from engine.results.health import run_health
-from engine.settings.rows import ExampleKind, check_margin, row_of, rows_of
+from engine.settings.rows import check_margin, row_of, rows_of
 from engine.settings.run_setup import RunSetup
 from engine.system.computer import KeepAwake, available_memory
 from engine.system.paths import default_store
@@ -55,7 +55,6 @@ Texts = str | Sequence[str]
 
 _PATHS = ("examples", "calibration", "recipe")
 _NAMES_OR_PATHS = ("model", "rubric")
-_SELECTION = {"fixed": ExampleKind.FIXED, "nearest": ExampleKind.NEAR}
 
 
 @dataclass(frozen=True)
@@ -293,13 +292,11 @@ class Judge:
         known = {each.name for each in fields(JudgeRequest)}
         own |= {name: path_of(name, own[name]) for name in _PATHS if own[name] is not None}
         own |= {name: name_or_path(name, own[name]) for name in _NAMES_OR_PATHS if own[name] is not None}
-        selection = self.few_shot_selection
         own |= {
             "store": store,
             "dataset": given.path if isinstance(given, FramedItems) else given,
             "load": frame.load if frame is not None and not again else None,
             "methods": None if self.methods is None else parse_methods(",".join(self.methods)),
-            "few_shot_selection": None if selection is None else _SELECTION[selection],
             "settings": given_settings(self),
             "ids": _ids(ids),
             **asked,

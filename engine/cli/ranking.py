@@ -94,12 +94,10 @@ def _rank(options: argparse.Namespace) -> None:
         comparisons = ranked.comparisons
         divisions = measures.divided(options, ranked.dataset)
         mix = measures.mix_of(options, divisions)
-        mixed = ranking.mixed_rates(comparisons, mix) if mix is not None else {}
         beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
         many = options.many_candidates
-        work = ranking.rank(comparisons, seed, cancel, many_candidates=many, dataset=ranked.dataset)
+        work = ranking.rank(comparisons, seed, cancel, many_candidates=many, dataset=ranked.dataset, mix=mix)
         made = show_measure("bootstrap", work)
-        made = replace(made, mixed=mixed)
         found = None if beside is None else show_measure("bootstrap", beside)
         corrected = ranked.judge and show_measure(
             "bootstrap of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)

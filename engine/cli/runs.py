@@ -213,8 +213,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     dataset = None
     if forms := [form for form, path in (("CSV", options.csv), ("JSON", options.json)) if path]:
         columns = shared.columns_of(options)
-        dataset, note = dataset_beside(results, options.dataset, columns, forms=forms)
-        progress.tell_note(note)
+        dataset = progress.with_notes(dataset_beside(results, options.dataset, columns, forms=forms))
         if dataset is not None:
             shared.keep_columns(options, dataset)
     submission = None if tool is not None else options.out

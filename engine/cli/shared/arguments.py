@@ -16,7 +16,7 @@ from engine.cli.shared.console import Options, Parser, tell
 from engine.core import VERSION
 from engine.core.column_map import ColumnMap, JudgeColumn, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError, Step
-from engine.core.events import CancelToken
+from engine.core.events import CancelToken, followed
 from engine.core.items import Method
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Sheet, sheet_latex, sheet_markdown
@@ -36,10 +36,7 @@ def model_file(word: str) -> Path:
     """The file of the model that a word names, as `find_model` finds it; prints which one."""
     from engine.operations.opening import find_model
 
-    path, told = find_model(word)
-    if told:
-        tell(told)
-    return path
+    return followed(find_model(word), lambda note: tell(str(note.said)))
 
 
 def option_of(dest: str) -> str:
@@ -208,10 +205,6 @@ def write_table_files(
             print(f"Tables: {path}\n")
 
 
-FEW_SHOT_SELECTION = {"fixed": rows.ExampleKind.FIXED, "nearest": rows.ExampleKind.NEAR}
-"""How examples are selected, by the values of --few-shot-selection."""
-
-
 def option_names(methods: Iterable[Method] = Method) -> str:
     return ", ".join(method.option for method in methods)
 
@@ -250,7 +243,7 @@ def add_examples(group: Options) -> None:
     group.number("--few-shot", f"number of examples in each prompt ({rows.DEFAULT_SHOTS})", metavar="K")
     group.choice(
         "--few-shot-selection",
-        FEW_SHOT_SELECTION,
+        rows.EXAMPLE_KINDS,
         "which examples: fixed, the same for all items (default), or nearest, those whose instructions are"
         " most similar to the item's",
     )
@@ -259,9 +252,7 @@ def add_examples(group: Options) -> None:
 def given_examples(options: argparse.Namespace) -> dict[str, Any]:
     from engine.operations.judge_request import example_settings
 
-    selection = options.few_shot_selection
-    choice = None if selection is None else FEW_SHOT_SELECTION[selection]
-    return example_settings(options.examples, options.few_shot, choice)
+    return example_settings(options.examples, options.few_shot, options.few_shot_selection)
 
 
 def _add(group: Options, row: rows.SettingRow, words: str) -> None:

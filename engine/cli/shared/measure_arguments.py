@@ -12,7 +12,7 @@ from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
 from engine.core.column_map import NO_COLUMN
 from engine.core.errors import SetupError
-from engine.core.events import CancelToken
+from engine.core.events import CancelToken, followed
 from engine.core.formatting import SLICES_NOTE
 from engine.core.items import Method
 from engine.core.tables import Part, Section
@@ -73,10 +73,8 @@ def read_labels(
     rubric = opening.label_rubric(shared.rubric_of(options), systems)
     if shared.columns_of(options, rubric) is not None:
         return shared.read_dataset(options, path, cancel, rubric)
-    dataset, notes = opening.read_labels(path, systems, rubric, cancel)
-    for note in notes:
-        console.tell(console.printable(note))
-    return dataset
+    read = opening.read_labels(path, systems, rubric, cancel)
+    return followed(read, lambda note: console.tell(console.printable(str(note.said))))
 
 
 def read_systems(
