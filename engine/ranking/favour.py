@@ -53,15 +53,13 @@ def favour(annotators: PairComparisons, judge: PairComparisons) -> dict[str, Fav
     both = annotators.known & judge.known
     annotators, judge = annotators.at(both), judge.at(both)
     families = _families(annotators.names)
-    members = np.zeros((len(families), len(annotators.names)), np.bool_)
-    for row, own in zip(members, families.values(), strict=True):
-        row[[annotators.names.index(name) for name in own]] = True
     sides: list[tuple[str, IntArray, BoolArray]] = [
         (name, places, annotators.first[places] == candidate)
         for candidate, (name, places) in enumerate(zip(annotators.names, annotators.of, strict=True))
     ]
-    for name, row in zip(families, members, strict=True):
-        first, second = row[annotators.first], row[annotators.second]
+    for name, members in families.items():
+        own = np.array([each in members for each in annotators.names])
+        first, second = own[annotators.first], own[annotators.second]
         places = np.flatnonzero(first != second)
         sides.append((name, places, first[places]))
     known: dict[str, OverInstructions] = {}

@@ -488,7 +488,8 @@ def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -
     from matplotlib.ticker import NullFormatter, NullLocator  # noqa: PLC0415
 
     name = f"Learning curve, with 95 % intervals\n{drawing.drawable(title)}".rstrip()
-    with drawing.new_panels(3.2, name, dark, 2, legend_columns=4) as (figure, [loss, right], theme):
+    made = drawing.new_panels(3.2, name, dark, 4, (1, 2), legend_of=1)
+    with made as (figure, [loss, right], theme):
         points, labels = curve.points, [point.labels for point in curve.points]
         losses = [point.log_loss.value for point in points]
         _draw_curve(loss, labels, losses, [point.log_loss.interval for point in points], theme)
