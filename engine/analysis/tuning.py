@@ -29,7 +29,6 @@ from engine.analysis.tuning_choice import (
     columns_of_examples,
     looks_at,
     nats_of,
-    over_instructions,
     parts_of,
     prompts_of,
     scored_items,
@@ -59,7 +58,7 @@ from engine.data.submission import write_dataset
 from engine.judging.forecast import forecast
 from engine.judging.plan import RunPlan
 from engine.judging.prepare import prepare_run
-from engine.metrics.intervals import mean_difference, mean_share
+from engine.metrics.intervals import OverInstructions, mean_difference, mean_share
 from engine.results.calibration import judge_of_run
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import StoredRun
@@ -166,7 +165,7 @@ def held_out(
     both = None if default is None else _compared([chosen, default], gold, parts, cancel, as_they_are=False)
     (told,), groups = alone.rivals, alone.groups
     over = _gain(told, alone.frequent, groups)
-    loss = over_instructions(told.losses, groups)
+    loss = OverInstructions.of_enough(told.losses, groups)
     beside = chosen.beside(gold, chosen.judged & set(parts.held_out))
     ends = over.right.ends
     assert ends is not None  # there are several instructions

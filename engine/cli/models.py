@@ -14,7 +14,7 @@ from engine.cli.shared.progress import show_measure
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import amount, counted, short_count
-from engine.core.tables import Column, Kind, Table
+from engine.core.tables import Kind, value_text
 from engine.models import encoder_file
 from engine.models.checks import precheck
 from engine.models.finder import FoundModel, by_reason, default_folders, find_models
@@ -345,13 +345,16 @@ def _measured(word: str, machine: MachineSettings, again: bool, cancel: CancelTo
 
 
 def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
+    from engine.llama.speed import TEXTS
     from engine.results.health import newest_masses
 
     runs = newest_masses(options.store, {each.hash for each in found})
     complete = [replace(each, run=runs.get(each.hash)) for each in found]
     if options.json:
         write_json(options.json, [each.as_json() for each in complete])
-    print(console.printed(_speed_table(complete)))
+    header = ("model", "format", "size", "reads", "writes 1", f"writes {TEXTS}", "answer mass", "of run")
+    fastest_first = sorted(complete, key=lambda each: -each.speed.reading)
+    print(console.table(header, list(map(_speed_row, fastest_first))))
     print("\nSpeeds are in tokens per second on this computer. A fast format may judge worse: check the")
     print(
         "answer mass (well below 100 %: the model gives other answers), and compare runs on labelled items."
@@ -364,40 +367,11 @@ def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
         )
 
 
-def _speed_table(measured: Sequence[MeasuredModel]) -> Table:
-    from engine.llama.speed import TEXTS
-
-    columns = (
-        Column("model", "model", Kind.TEXT, "The name of the file."),
-        Column("format", "format", Kind.TEXT, "The format of its weights."),
-        Column("size", "size", Kind.TEXT, "The size of the file; of all parts, if it is split."),
-        Column("reads", "reads", Kind.SHORTEST, "Tokens per second when reading a prompt of 512 tokens."),
-        Column("writes", "writes 1", Kind.SHORTEST, "Tokens per second when writing one text."),
-        Column(
-            "together", f"writes {TEXTS}", Kind.SHORTEST, "Tokens per second when writing 10 texts together."
-        ),
-        Column("mass", "answer mass", Kind.SHARE, "The mean answer mass of its newest run in the store."),
-        Column("run", "of run", Kind.COUNT, "The run whose answer mass is shown."),
-    )
-    rows = sorted(measured, key=lambda each: -each.speed.reading)
-    return Table(
-        columns,
-        [
-            (
-                each.model.name,
-                each.model.quantisation,
-                amount(each.model.size_bytes),
-                _rounded(each.speed.reading),
-                _rounded(each.speed.writing_one),
-                _rounded(each.speed.writing_ten),
-                each.run.mass if each.run else None,
-                each.run.run_id if each.run else None,
-            )
-            for each in rows
-        ],
-    )
-
-
-def _rounded(rate: float) -> float:
-    # no more digits than a second measurement would reproduce
-    return float(f"{rate:.3g}")
+def _speed_row(measured: MeasuredModel) -> list[str]:
+    model, speed, run = measured.model, measured.speed, measured.run
+    # No more digits than a second measurement would reproduce.
+    rates = (float(f"{rate:.3g}") for rate in (speed.reading, speed.writing_one, speed.writing_ten))
+    shown = [value_text(rate, Kind.SHORTEST) for rate in rates]
+    mass, number = (run.mass, run.run_id) if run else (None, None)
+    of_run = value_text(mass, Kind.SHARE), value_text(number, Kind.COUNT)
+    return [model.name, model.quantisation, amount(model.size_bytes), *shown, *of_run]

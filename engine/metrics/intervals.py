@@ -119,6 +119,15 @@ class OverInstructions:
         )
 
     @classmethod
+    def of_enough(
+        cls, values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable] | IntArray]
+    ) -> Self:
+        """The same of what is known to be of two instructions or more."""
+        found = cls.of(values, groups)
+        assert found is not None
+        return found
+
+    @classmethod
     def of_one(cls, values: Values, groups: Sequence[Hashable] | IntArray) -> Self | None:
         return cls.of({_ONE: values}, {_ONE: groups})
 
