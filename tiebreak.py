@@ -16,9 +16,8 @@ from engine.core import VERSION
 if TYPE_CHECKING:
     from engine.api.generation import generate
     from engine.api.judge import Judge, Plan
-    from engine.api.labelling import label_by_hand, labelling_sheet
+    from engine.api.labelling import label_by_hand, labelling_sheet, plan_labels
     from engine.api.pairwise import PairwiseJudge, demo_dataset, pairwise_preference_judge, read
-    from engine.api.planning import plan_labels
     from engine.api.refused import Refused
     from engine.api.refused import TiebreakNotice as Notice
     from engine.api.run import Run, runs
@@ -54,7 +53,7 @@ _WHERE = {
     "generate": ("engine.api.generation", "generate"),
     "label_by_hand": ("engine.api.labelling", "label_by_hand"),
     "labelling_sheet": ("engine.api.labelling", "labelling_sheet"),
-    "plan_labels": ("engine.api.planning", "plan_labels"),
+    "plan_labels": ("engine.api.labelling", "plan_labels"),
     "read": ("engine.api.pairwise", "read"),
     "runs": ("engine.api.run", "runs"),
 }

@@ -138,25 +138,16 @@ def _beside_labels(
     received: JudgePredictions, labelled: Sequence[_Labelled], ratios: FloatArray
 ) -> OverInstructions | None:
     """What twice the length is worth next to the human label: a regression of the judge's lead on the label
-    (1 for A, -1 for B, 0 for ties), of each criterion its own, and the logarithm of the ratio of the lengths;
-    clustered by instruction. Without a constant: with A and B exchanged all three change sign.
+    (1 for A, -1 for B, 0 for ties), of each criterion its own, and the logarithm of the ratio of the lengths.
+    Without a constant: with A and B exchanged all three change sign.
     """
     leads = np.array([received.lead[each.row, each.place] for each in labelled])
     sides = np.array([_SIDES.get(each.human, 0.0) for each in labelled])
     rows = np.array([each.row for each in labelled])
     labels = np.where(rows[:, None] == np.arange(len(received.criteria)), sides[:, None], 0.0)
-    coefficients, *_ = np.linalg.lstsq(labels, ratios, rcond=None)
-    own = ratios - labels @ coefficients  # what of the length the label does not tell
-    spread = float(own @ own)
-    if spread <= _ROUNDING * float(ratios @ ratios):
-        return None
-    explained, *_ = np.linalg.lstsq(np.column_stack([labels, ratios]), leads, rcond=None)
-    slope = float(own @ leads) / spread
-    rest = leads - np.column_stack([labels, ratios]) @ explained
+    columns = np.column_stack([labels, ratios / np.log(2)])
     groups = received.groups([each.place for each in labelled])
-    doubled = float(np.log(2))
-    pulls, weights = own * rest / spread * doubled, own**2 / spread
-    return enough(OverInstructions.of_pulls(slope * doubled, pulls.tolist(), weights.tolist(), groups))
+    return enough(OverInstructions.of_slope(leads, columns, -1, groups, _ROUNDING))
 
 
 # Ties

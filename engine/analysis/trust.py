@@ -146,9 +146,8 @@ def trust_of(request: TrustRequest, cancel: CancelToken) -> Trusted:
             found[name] = _of_criterion(request, name, promise, dataset, leaked)
         except SetupError as error:
             found[name] = CriterionTrust(None, refused=error)
-    known = {name: each for name, each in found.items() if each.trust is not None}
     refused = [each.refused for each in found.values() if each.refused]
-    if not known and refused:
+    if len(refused) == len(found):
         raise refused[0]
     return Trusted(request, found)
 

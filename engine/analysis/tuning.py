@@ -29,7 +29,6 @@ from engine.analysis.tuning_choice import (
     columns_of_examples,
     looks_at,
     nats_of,
-    over_instructions,
     parts_of,
     prompts_of,
     scored_items,
@@ -59,6 +58,7 @@ from engine.data.submission import write_dataset
 from engine.judging.forecast import forecast
 from engine.judging.plan import RunPlan
 from engine.judging.prepare import prepare_run
+from engine.metrics.intervals import OverInstructions, mean_difference, mean_share
 from engine.results.calibration import judge_of_run
 from engine.results.run_results import RunResults, load_results
 from engine.settings.identity import StoredRun
@@ -165,7 +165,7 @@ def held_out(
     both = None if default is None else _compared([chosen, default], gold, parts, cancel, as_they_are=False)
     (told,), groups = alone.rivals, alone.groups
     over = _gain(told, alone.frequent, groups)
-    loss = over_instructions(told.losses, groups)
+    loss = OverInstructions.of_enough(told.losses, groups)
     beside = chosen.beside(gold, chosen.judged & set(parts.held_out))
     ends = over.right.ends
     assert ends is not None  # there are several instructions
@@ -177,8 +177,8 @@ def held_out(
         criteria=tuple(groups),
         unscored=sum(len(pairs) - len(beside.scored(name)) for name, pairs in beside.matched.pairs.items()),
         log_loss=loss.mean,
-        right=_share(told.right, groups),
-        frequent=_share(alone.frequent.right, groups),
+        right=mean_share(told.right, groups),
+        frequent=mean_share(alone.frequent.right, groups),
         over_frequent=over,
         over_default=None if both is None else _gain(both.rivals[0], both.rivals[1], both.groups),
         needed=ceil(loss.instructions * width**2 * _CERTAINLY_SEEN),
@@ -216,13 +216,8 @@ def _compared(
 
 def _gain(one: _Reported, other: _Reported, groups: Mapping[str, Sequence[str]]) -> Gain:
     less = {name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}
-    right = over_instructions({name: one.right[name] - other.right[name] for name in groups}, groups)
-    return Gain(nats_of(less, groups), Estimate(right.mean, right.difference_interval()))
-
-
-def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Estimate:
-    found = over_instructions(values, groups)
-    return Estimate(found.mean, found.share_interval())
+    right = {name: one.right[name] - other.right[name] for name in groups}
+    return Gain(nats_of(less, groups), mean_difference(right, groups))
 
 
 @dataclass(frozen=True)

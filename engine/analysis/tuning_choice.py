@@ -25,7 +25,7 @@ from engine.data.submission import Columns
 from engine.metrics.intervals import OverInstructions
 from engine.metrics.matching import Matched, match, system_of_run
 from engine.results.run_results import RunResults
-from engine.settings.rows import DEFAULT_METHODS, ExampleKind
+from engine.settings.rows import DEFAULT_METHODS, EXAMPLE_KINDS, ExampleKind
 from engine.settings.run_setup import RunSetup
 
 LEAST = 30
@@ -193,7 +193,7 @@ def prompts_of(setup: RunSetup, rubrics: Sequence[Rubric], with_examples: bool) 
     if with_examples:
         found += [
             Prompt(f"{setup.shots} {how} examples", setup.rubric, setup.shots, choice)
-            for choice, how in ((ExampleKind.FIXED, "fixed"), (ExampleKind.NEAR, "nearest"))
+            for how, choice in EXAMPLE_KINDS.items()
         ]
     return found
 
@@ -371,7 +371,7 @@ def _standings(
     rated = []
     for look, own in found.items():
         more = {name: own[name].losses - best[name].losses for name in own}
-        behind = over_instructions(more, groups)
+        behind = OverInstructions.of_enough(more, groups)
         rated.append(RatedSettings(look, costs[look], means[look], behind.mean, behind.standard_error))
     less = {name: np.round(own.frequencies - own.losses, 12) for name, own in best.items()}
     standings = sorted(rated, key=lambda each: (each.log_loss, each.cost.tokens))
@@ -379,14 +379,5 @@ def _standings(
 
 
 def nats_of(less: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Nats:
-    over = over_instructions(less, groups)
+    over = OverInstructions.of_enough(less, groups)
     return Nats(over.mean, over.mean_interval())
-
-
-def over_instructions(
-    values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]
-) -> OverInstructions:
-    """The mean over criteria of the mean of their values, shape (items,); there are several instructions."""
-    over = OverInstructions.of({name: own.tolist() for name, own in values.items()}, groups)
-    assert over is not None
-    return over

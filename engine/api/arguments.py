@@ -8,7 +8,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, wraps
 from inspect import signature
 from pathlib import Path
@@ -70,6 +70,12 @@ def taken(name: str, kind: Any, value: object) -> Any:
         if only in _BY_KIND:
             return _BY_KIND[only](name, value)
     return value
+
+
+def take_fields(record: Any) -> None:
+    """Convert the fields of a new record, also of a frozen one, in the same way. SetupError."""
+    for each in fields(record):
+        object.__setattr__(record, each.name, taken(each.name, each.type, getattr(record, each.name)))
 
 
 def number_of(name: str, kind: type, value: object) -> float:

@@ -24,7 +24,7 @@ from engine.api.arguments import (
     number_of,
     path_of,
     path_or_frame,
-    taken,
+    take_fields,
     text_column,
 )
 from engine.api.refused import PARAMETERS, in_python, notice, print_beside, stoppable, with_notices
@@ -40,14 +40,14 @@ from engine.core.tables import Facts, Sentences
 from engine.data.rubrics.files import find_rubric
 from engine.operations import judge as judging
 from engine.operations.judge_request import BOTH, JudgeRequest, given_settings
-from engine.operations.progress_bar import MAY_SLEEP, RunProgressBar
-from engine.operations.regression_check import drift_since
+from engine.operations.judged_again import drift_since
+from engine.operations.progress_bar import RunProgressBar
 from engine.report.stopping import until_section
 from engine.results.completeness import gaps, incomplete
 from engine.results.health import run_health
-from engine.settings.rows import ExampleKind, check_margin, row_of, rows_of
+from engine.settings.rows import check_margin, row_of, rows_of
 from engine.settings.run_setup import RunSetup
-from engine.system.computer import Awake, KeepAwake, available_memory, can_stay_awake
+from engine.system.computer import KeepAwake, available_memory
 from engine.system.paths import default_store
 
 Texts = str | Sequence[str]
@@ -55,7 +55,6 @@ Texts = str | Sequence[str]
 
 _PATHS = ("examples", "calibration", "recipe")
 _NAMES_OR_PATHS = ("model", "rubric")
-_SELECTION = {"fixed": ExampleKind.FIXED, "nearest": ExampleKind.NEAR}
 
 
 @dataclass(frozen=True)
@@ -145,15 +144,14 @@ class Judge:
 
     @in_python()
     def __post_init__(self) -> None:
-        for each in fields(self):
-            _set(self, each.name, taken(each.name, each.type, getattr(self, each.name)))
+        take_fields(self)
         for row in rows_of(RunSetup):
             if row.kind in (int, float) and hasattr(self, row.name):
                 row.check(getattr(self, row.name))
         if self.margin_threshold is not None:
             check_margin(self.margin_threshold)
         for name in ("criteria", "methods"):
-            _set(self, name, _names(name, getattr(self, name)))
+            object.__setattr__(self, name, _names(name, getattr(self, name)))
         row_of("shots").check(self.few_shot)
         known = [method.option for method in Method]
         if unknown := [method for method in self.methods or () if method not in known]:
@@ -259,15 +257,8 @@ class Judge:
             ready = _prepared(request, cancel)
             if request.frame is not None:
                 request.frame.keep()
-            if KeepAwake(keep_awake) is KeepAwake.YES and not can_stay_awake():
-                print_beside(MAY_SLEEP)
-            with bar, Awake(KeepAwake(keep_awake)) as awake:
-
-                def show(event: RunEvent) -> None:
-                    awake.refresh()
-                    bar.show(event)
-
-                judged = followed(judging.judge(ready, request.store, cancel, apart=True), show)
+            work = judging.judge(ready, request.store, cancel, apart=True)
+            judged = bar.to_its_end(work, KeepAwake(keep_awake))
             if ready.regression is not None and judged.results is not None:
                 of_run = request.store, judged.ended.run_id
                 with_notices(drift_since(ready.regression, ready.plan, *of_run, cancel, apart=True))
@@ -301,13 +292,11 @@ class Judge:
         known = {each.name for each in fields(JudgeRequest)}
         own |= {name: path_of(name, own[name]) for name in _PATHS if own[name] is not None}
         own |= {name: name_or_path(name, own[name]) for name in _NAMES_OR_PATHS if own[name] is not None}
-        selection = self.few_shot_selection
         own |= {
             "store": store,
             "dataset": given.path if isinstance(given, FramedItems) else given,
             "load": frame.load if frame is not None and not again else None,
             "methods": None if self.methods is None else parse_methods(",".join(self.methods)),
-            "few_shot_selection": None if selection is None else _SELECTION[selection],
             "settings": given_settings(self),
             "ids": _ids(ids),
             **asked,
@@ -374,10 +363,6 @@ class _NotebookBar(RunProgressBar):
             super().show(event)
         else:
             self.follow(event)
-
-
-def _set(judge: Judge, name: str, value: object) -> None:
-    object.__setattr__(judge, name, value)
 
 
 def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""Labels by hand, out of Python: without a judge, here or in a browser elsewhere."""
+"""Labels by hand, out of Python: how many it takes; without a judge, here or in a browser elsewhere."""
 
 from pathlib import Path
 
@@ -6,11 +6,13 @@ import pandas as pd
 
 from engine.api import arguments
 from engine.api.run import Run
+from engine.api.tables import frame_of_rows
 from engine.core.errors import FileKind
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.file_kinds import expecting
 from engine.data.rubrics.files import find_rubric
+from engine.metrics.planning import LabelGoals, size_of_groups
 from engine.results.completeness import begin_by_hand
 from engine.results.labelling_sheet import write_labelling_sheet
 from engine.settings.sampling import DEFAULT_SEED, ItemSample
@@ -71,3 +73,36 @@ def label_by_hand(
     dataset, asked = _items(data, rubric, path, keep=True)
     with expecting(path, FileKind.RUN_STORE), RunStore(path) as opened:
         return Run(begin_by_hand(dataset, asked, opened).id, store)
+
+
+@arguments.api_call
+def plan_labels(
+    data: arguments.AnyPath | pd.DataFrame | None = None,
+    *,
+    each: float = 1.0,
+    accuracy: float = LabelGoals.accuracy,
+    kappa: float = LabelGoals.kappa,
+    chance: float = LabelGoals.chance,
+    baseline: float = LabelGoals.baseline,
+    half: float = LabelGoals.half,
+    target: float = LabelGoals.target,
+    risk: float = LabelGoals.risk,
+    power: float = LabelGoals.power,
+) -> pd.DataFrame:
+    """How many items to label at random, before any is labelled, by what the labels are to show; missing
+    where no number does.
+
+    `data`: what is to be labelled; else `each`, how many items an instruction has, for such labels say less.
+    `accuracy`, `kappa`: what is expected, `chance`: the agreement by chance; to be known within `half`.
+    `baseline`: the accuracy to be beaten. `target`: of the labels that stand which are to agree with people,
+    at this `risk`, as for `trust`. `power`: in which share of cases what is so is found. All 0 to 1.
+
+    >>> plan_labels(half=0.1)["items"].tolist()[0]
+    89
+    """
+    wanted = LabelGoals(accuracy, kappa, chance, baseline, half, target, risk, power)
+    if data is not None:
+        dataset, _ = _items(data, None, default_store())
+        each = size_of_groups(dataset.groups.values())
+    columns = {"wanted": ("string", "What labels are to show."), "items": ("Int64", "Items to label.")}
+    return frame_of_rows(columns, wanted.items(max(each, 1.0)).items())

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from random import Random
@@ -49,10 +49,7 @@ class PairwiseJudge:
     def __post_init__(self) -> None:
         if not isinstance(self.judge_with, Judge):
             raise SetupError(f"judge_with is {in_a_line(self.judge_with)}.", "Give a tiebreak.Judge.")
-        for each in fields(self):
-            object.__setattr__(
-                self, each.name, arguments.taken(each.name, each.type, getattr(self, each.name))
-            )
+        arguments.take_fields(self)
 
     @overload
     def judge(

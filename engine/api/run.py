@@ -39,7 +39,7 @@ from engine.operations.export import ToolExport
 from engine.operations.measuring import GivenWeights, JurySetup, Weighing, fit_calibration, worth_together
 from engine.operations.model_scores import ModelMeasures
 from engine.ranking.labelled_part import by_labels
-from engine.ranking.ranking import mixed_rates, rank
+from engine.ranking.ranking import rank
 from engine.report.annotators import annotator_sections
 from engine.report.audit import audit_section
 from engine.report.calibration import learning_section
@@ -108,9 +108,8 @@ class Run(RunAsStored):
         """
         path, model = None if encoder is None else arguments.path_of("encoder", encoder), None
         if judge_model is not None:
-            model, told = opening.find_model(arguments.name_or_path("judge_model", judge_model))
-            if told:
-                notice(told)
+            word = arguments.name_or_path("judge_model", judge_model)
+            model = with_notices(opening.find_model(word))
         matched = self._matched(gold, partial)
         stated = self._mix(matched.dataset, by, mix)
         mixed = None if stated is None else mixed_accuracies(matched, stated)
@@ -238,10 +237,10 @@ class Run(RunAsStored):
         """
         ranked = self._ranked(criterion, weighted, weights, tie_threshold)
         seed = checked_seed(seed)
-        work = rank(ranked.comparisons, seed, many_candidates=many_candidates, dataset=ranked.dataset)
-        stated = self._mix(ranked.dataset, by, mix)
-        mixed = {} if stated is None else mixed_rates(ranked.comparisons, stated)
-        ranking = replace(followed(work), mixed=mixed)
+        stated, many = self._mix(ranked.dataset, by, mix), many_candidates
+        ranking = followed(
+            rank(ranked.comparisons, seed, many_candidates=many, dataset=ranked.dataset, mix=stated)
+        )
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed))
         sheet = ranking_sheet(
             ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
@@ -463,10 +462,7 @@ class Run(RunAsStored):
         given = arguments.path_or_frame(gold, self._path())
         if isinstance(given, arguments.FramedItems):
             return replace(given.load(opening.label_rubric(None, [system])), path=Path(arguments.FRAME))
-        dataset, notes = opening.read_labels(given, [system], opening.label_rubric(None, [system]))
-        for note in notes:
-            notice(note)
-        return dataset
+        return with_notices(opening.read_labels(given, [system], opening.label_rubric(None, [system])))
 
     def _matched(self, gold: Gold, partial: bool) -> Matched:
         system = self._system()
@@ -504,10 +500,7 @@ class Run(RunAsStored):
 
     def _beside(self, results: RunResults, form: str) -> Dataset | None:
         columns = None if self._given is None else self._given.columns
-        dataset, note = opening.dataset_beside(results, None, columns, forms=[form])
-        if note is not None:
-            notice(note.said)
-        return dataset
+        return with_notices(opening.dataset_beside(results, None, columns, forms=[form]))
 
     def _files(self, gold: Gold) -> dict[str, Path]:
         path = self._path()

@@ -1,7 +1,7 @@
 """A run as the store has it, as frames: its facts, labels, explanations, judgments, raw predictions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from engine.annotations.effective import EffectiveAnnotation
 from engine.annotations.records import LabelSource, LabelSourceKind
-from engine.api.arguments import AnyPath, is_of_a_frame, path_of, taken, text_column
+from engine.api.arguments import AnyPath, is_of_a_frame, path_of, take_fields, text_column
 from engine.api.refused import Refused, in_python
 from engine.api.tables import Columns, JudgeHealth, array_of, frame_of_rows
 from engine.core.column_map import ColumnMap
@@ -133,8 +133,7 @@ class RunAsStored:
 
     @in_python()
     def __post_init__(self) -> None:
-        for each in fields(self):
-            object.__setattr__(self, each.name, taken(each.name, each.type, getattr(self, each.name)))
+        take_fields(self)
         if self.store is not None:  # stays valid if the current folder changes
             object.__setattr__(self, "store", path_of("store", self.store).absolute())
 

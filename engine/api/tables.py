@@ -116,15 +116,15 @@ _EVALUATED: Columns = {
     ),
     "unscored": ("Int64", "How many of these items have no label."),
 }
-_EXPLAINED: Columns = {
-    "explained_items": ("Int64", "How many items have a human explanation."),
-    **_with_ends("rouge_l", "The mean ROUGE-L of the explanations against human ones, 0 to 1."),
-    "rouge_l_typical": (
-        "float64",
-        "The ROUGE-L of a baseline that always gives the same, most typical human explanation.",
-    ),
-}
-_BY_A_MODEL: Mapping[str, Columns] = {
+_EXPLAINED: Mapping[str, Columns] = {
+    "rouge_l": {
+        "explained_items": ("Int64", "How many items have a human explanation."),
+        **_with_ends("rouge_l", "The mean ROUGE-L of the explanations against human ones, 0 to 1."),
+        "rouge_l_typical": (
+            "float64",
+            "The ROUGE-L of a baseline that always gives the same, most typical human explanation.",
+        ),
+    },
     "bertscore": {
         "bertscore": ("float64", "The mean BERTScore F1 of the explanations against human ones, at most 1."),
         "bertscore_low": ("float64", "The lower end of its 95 % interval over instructions."),
@@ -161,12 +161,11 @@ def evaluation_frame(evaluation: Evaluation, mixed: Mapping[str, Estimate] | Non
     if evaluation.explanations:
         if wordless := wordless_in_words(evaluation.explanations.values()):
             notice(wordless)
-        columns |= _EXPLAINED
-        rows = {name: [*row, *_explained(evaluation, name)] for name, row in rows.items()}
-        for measure, own in _BY_A_MODEL.items():
-            if any(getattr(one, measure) is not None for one in evaluation.explanations.values()):
+        for measure, own in _EXPLAINED.items():
+            found = [getattr(one, measure) for one in evaluation.explanations.values()]
+            if measure == "rouge_l" or found.count(None) < len(found):  # others need a model
                 columns |= own
-                rows = {name: [*row, *_by_a_model(evaluation, name, measure)] for name, row in rows.items()}
+                rows = {name: [*row, *_explained(evaluation, name, measure)] for name, row in rows.items()}
     if mixed is not None:
         columns |= _with_ends("mixed", "The accuracy for the stated mix of slices.")
         for name, row in rows.items():
@@ -174,26 +173,19 @@ def evaluation_frame(evaluation: Evaluation, mixed: Mapping[str, Estimate] | Non
     return frame_of_rows(columns, rows.values(), pd.Index(text_column(rows), name="criterion"))
 
 
-def _explained(evaluation: Evaluation, name: str) -> list[object]:
-    if name == MEAN:
-        of, ends = evaluation.explanation_mean, evaluation.explanation_interval("rouge_l")
-        return [None, *map(_share, (of("rouge_l"), *_ends(ends), of("typical")))]
+def _explained(evaluation: Evaluation, name: str, measure: str) -> list[object]:
     one = evaluation.explanations.get(name)
-    if one is None:
-        return [None] * len(_EXPLAINED)
-    ends = one.intervals.get("rouge_l")
-    return [one.items, *map(_share, (one.rouge_l, *_ends(ends), one.typical))]
-
-
-def _by_a_model(evaluation: Evaluation, name: str, measure: str) -> list[object]:
-    one = evaluation.explanations.get(name)
-    unmeasured = None if one is None else one.unmeasured
     if name == MEAN:
-        value, ends = evaluation.explanation_mean(measure), evaluation.explanation_interval(measure)
+        of, ends = evaluation.explanation_mean, evaluation.explanation_interval(measure)
+        found = (of(measure), *_ends(ends), of("typical"))
+    elif one is None:
+        return [None] * len(_EXPLAINED[measure])
     else:
-        value, ends = (None, None) if one is None else (getattr(one, measure), one.intervals.get(measure))
-    found: list[object] = [*map(_share, (value, *_ends(ends)))]
-    return [*found, unmeasured] if "unmeasured" in _BY_A_MODEL[measure] else found
+        found = (getattr(one, measure), *_ends(one.intervals.get(measure)), one.typical)
+    *values, typical = (each and each / 100 for each in found)
+    if measure == "rouge_l":
+        return [one and one.items, *values, typical]
+    return [*values, *([one and one.unmeasured] if measure == "agreement" else ())]
 
 
 def _label_row(measures: LabelMeasures) -> list[object]:
@@ -209,10 +201,6 @@ def _label_row(measures: LabelMeasures) -> list[object]:
 
 def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
     return (None, None) if interval is None else (interval.low, interval.high)
-
-
-def _share(value: float | None) -> float | None:
-    return None if value is None else value / 100
 
 
 @dataclass(frozen=True)

@@ -115,9 +115,7 @@ def worth_of(
     grouped = {name: numbers[own] for name, own in places.items()}
 
     def over(values: FloatArray | BoolArray) -> OverInstructions:
-        found = OverInstructions.of({name: values[own] for name, own in places.items()}, grouped)
-        assert found is not None  # there are FEW instructions
-        return found
+        return OverInstructions.of_enough({name: values[own] for name, own in places.items()}, grouped)
 
     own, together, without = right[: len(names)], right[len(names)], right[len(names) + 1 :]
     adds = [over(together.astype(np.float64) - others) for others in without]

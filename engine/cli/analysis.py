@@ -18,7 +18,7 @@ from engine.cli.shared import arguments as shared
 from engine.cli.shared import console
 from engine.cli.shared.measure_arguments import read_labels
 from engine.cli.shared.progress import (
-    ShownRun,
+    run_bar,
     show_forecast,
     show_measure,
     tell_note,
@@ -175,7 +175,7 @@ def _audit_model(options: argparse.Namespace) -> int:
         if not found.complete:
             console.tell(f"Time: {found.time_in_words}.")
         awake = KeepAwake(options.keep_awake or KeepAwake.MAINS)
-        ended = ShownRun().to_its_end(judging.judge(ready, options.store, cancel), awake)
+        ended = run_bar().to_its_end(judging.judge(ready, options.store, cancel), awake)
     if ended.results is None:
         console.tell(ended.stopped_in_words(f"command{' without --fresh' if options.fresh else ''}"))
         return console.INCOMPLETE
@@ -191,8 +191,7 @@ def _check_outputs(options: argparse.Namespace, read: dict[str, Path]) -> None:
     if options.examples:
         read = read | {"examples": options.examples}
     # The program's own folder is made with the first file in it.
-    named = {"--out": options.out} if options.out else {}
-    check_targets({**named, "--json": options.json, **shared.table_targets(options)}, read)
+    check_targets(shared.written_files(options), read)
 
 
 def _write(perturbations: MadePerturbations, path: Path, options: argparse.Namespace) -> None:
@@ -231,7 +230,7 @@ def _audit_run(options: argparse.Namespace) -> int:
     check_store(options.store)
     read = {"run store": options.store} | ({"labels": options.gold} if options.gold else {})
     read |= files_of_runs(options.store, [int(options.judge)])
-    check_targets({"--json": options.json, **shared.table_targets(options)}, read)
+    check_targets(shared.written_files(options), read)
     with console.interruptible() as cancel:
         with RunStore(options.store) as store:
             results = load_results(store, int(options.judge))

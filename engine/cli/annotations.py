@@ -102,11 +102,11 @@ def _add_labelling_elsewhere(actions: console.Actions) -> None:
 
 def _annotations(options: argparse.Namespace) -> int:
     if options.action in (_sheet, _assign):  # which need no store
-        return int(options.action(options))
+        return int(options.action(options) or console.DONE)
     path = options.store if options.action is _begin else check_store(options.store)
     with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
         tell_waiting(store)
-        return int(options.action(store, options))
+        return int(options.action(store, options) or console.DONE)
 
 
 def _asked(options: argparse.Namespace) -> Rubric:
@@ -116,7 +116,7 @@ def _asked(options: argparse.Namespace) -> Rubric:
     return rubric.only(shared.criteria_of(options.criteria, rubric))
 
 
-def _sheet(options: argparse.Namespace) -> int:
+def _sheet(options: argparse.Namespace) -> None:
     shared.check_suffix("--out", options.out, "a labelling sheet is HTML", ".html", ".htm")
     if options.seed is not None and options.sample is None:
         raise SetupError("--seed is that of a sample.", "Add --sample N, or leave --seed out.")
@@ -126,27 +126,24 @@ def _sheet(options: argparse.Namespace) -> int:
     said = write_labelling_sheet(options.out, dataset, rubric, options.blind, sample)
     print(console.printable(said))
     print("Open it in a browser. `annotations import` takes the file that it gives back.")
-    return console.DONE
 
 
-def _begin(store: RunStore, options: argparse.Namespace) -> int:
+def _begin(store: RunStore, options: argparse.Namespace) -> None:
     rubric = _asked(options)
     run = begin_by_hand(shared.read_dataset(options, options.dataset, rubric=rubric), rubric, store)
     print(f"{run_in_a_line(run)}.")
     print(f"It is run {run.id} of {store.path}. Label it in the window, on the page Review.")
-    return console.DONE
 
 
-def _assign(options: argparse.Namespace) -> int:
+def _assign(options: argparse.Namespace) -> None:
     rubric = shared.rubric_of(options) or ELOQUENT
     numbers = {name: getattr(options, name) for name in ("overlap", "training", "gold", "repeats", "seed")}
     design = AssignmentDesign(tuple(options.annotator), items=options.items, **numbers)
     dataset = shared.read_dataset(options, options.dataset, rubric=rubric)
     print("\n".join(map(console.printable, write_assignment(dataset, design, options.out))))
-    return console.DONE
 
 
-def _agreement(store: RunStore, options: argparse.Namespace) -> int:
+def _agreement(store: RunStore, options: argparse.Namespace) -> None:
     results = load_results(store, options.id)
     own = shared.items_of_run(options, results.run, options.dataset)
     gold = own if options.gold is None else shared.read_dataset(options, options.gold)
@@ -155,22 +152,13 @@ def _agreement(store: RunStore, options: argparse.Namespace) -> int:
         raise SetupError(f"There are no annotations of {results.run.called}.", "Review it first.")
     for section in annotator_sections(agreement, judge=not results.run.by_hand):
         print(f"{console.printed_section(section)}\n")
-    return console.DONE
 
 
-def _export_annotations(store: RunStore, options: argparse.Namespace) -> int:
+def _export_annotations(store: RunStore, options: argparse.Namespace) -> None:
     out: Path = options.out
     shared.check_suffix("--out", out, "an annotation file is JSON", ".json")
     stored = store.run(options.id)
-    identity = stored.identity
-    check_targets(
-        {"--out": out},
-        {
-            "dataset": options.dataset or identity.dataset_path,
-            "model": identity.model_path,
-            "run store": store.path,
-        },
-    )
+    check_targets({"--out": out}, shared.files_of_run(options, stored, store.path))
     dataset = shared.items_of_run(options, stored, options.dataset) if options.with_texts else None
     made = annotation_file(store, options.id, options.annotator, dataset)
     save_annotation_file(out, made)
@@ -179,7 +167,6 @@ def _export_annotations(store: RunStore, options: argparse.Namespace) -> int:
     by = console.printable(listed(made.annotators))
     print(f"{console.printable(str(out))}: {annotations} by {by} on {items} of {stored.called}.")
     print(made.texts_in_words)
-    return console.DONE
 
 
 def _import_annotations(store: RunStore, options: argparse.Namespace) -> int:

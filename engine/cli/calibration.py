@@ -49,10 +49,9 @@ def calibrate() -> console.Parser:
     return arguments
 
 
-def _calibrate(options: argparse.Namespace) -> int:
+def _calibrate(options: argparse.Namespace) -> None:
     shared.check_suffix("--out", options.out, "a calibration is JSON", ".json")
-    written = {"--out": options.out, **shared.table_targets(options)}
-    measures.check_measure_outputs(options, written, [options.run])
+    measures.check_measure_outputs(options, [options.run])
     with console.interruptible() as cancel:
         system, gold = measures.judged_by_run(options, cancel)
         wishes = Wishes(options.places_matter, options.lengths)
@@ -66,7 +65,6 @@ def _calibrate(options: argparse.Namespace) -> int:
     shared.write_table_files(options, "calibrate", sheet)
     console.print_sheet(sheet)
     print(f"\nCalibration: {options.out}")
-    return console.DONE
 
 
 def learning_curve() -> console.Parser:
@@ -86,9 +84,8 @@ def learning_curve() -> console.Parser:
     return arguments
 
 
-def _learning_curve(options: argparse.Namespace) -> int:
-    written = {"--json": options.json, **shared.table_targets(options)}
-    measures.check_measure_outputs(options, written, [options.run])
+def _learning_curve(options: argparse.Namespace) -> None:
+    measures.check_measure_outputs(options, [options.run])
     with console.interruptible() as cancel:
         system, gold = measures.judged_by_run(options, cancel)
         matched = match(system, gold, options.partial)
@@ -100,7 +97,6 @@ def _learning_curve(options: argparse.Namespace) -> int:
     sheet = Sheet(f"{system.name}, by labels of {matched.dataset.name}", [learning_section(curve)])
     shared.write_table_files(options, "learning-curve", sheet)
     console.print_sheet(sheet)
-    return console.DONE
 
 
 def jury() -> console.Parser:
@@ -131,7 +127,7 @@ def jury() -> console.Parser:
     return arguments
 
 
-def _jury(options: argparse.Namespace) -> int:
+def _jury(options: argparse.Namespace) -> None:
     if options.plan and options.gold is None:
         raise SetupError("--plan needs human labels.", "Name the labelled dataset with --gold.")
     with console.interruptible() as cancel:
@@ -154,11 +150,10 @@ def _jury(options: argparse.Namespace) -> int:
         if options.plan:
             worth = show_measure("Judges", worth_together(setup, cancel))
             console.print_sheet(Sheet("", [jury_worth_section(worth)]))
-            return console.DONE
+            return
         kept = show_measure("fitting", decide_together(setup, options.store, cancel))
     console.print_sheet(Sheet("", [Section("panel", "", [run_facts(kept.results)]), *kept.sections]))
     print(f"\n{console.printable(kept.run.title)} is run {kept.run.id} of {options.store}.")
-    return console.DONE
 
 
 def plan_labels() -> console.Parser:
@@ -190,7 +185,7 @@ _PLANNED = {
 }
 
 
-def _plan_labels(options: argparse.Namespace) -> int:
+def _plan_labels(options: argparse.Namespace) -> None:
     wanted, each = LabelGoals(**{name: getattr(options, name) for name in _PLANNED}), max(options.each, 1.0)
     if options.dataset is not None:
         with console.interruptible() as cancel:
@@ -200,7 +195,6 @@ def _plan_labels(options: argparse.Namespace) -> int:
     table = Table(columns, [list(row) for row in wanted.items(each).items()])
     said = f"With {each:.1f} items of an instruction on average; a dash: no number of labels shows that."
     console.print_sheet(Sheet("Labels of a random sample", [Section("plan", "", [table, Sentences([said])])]))
-    return console.DONE
 
 
 def orders() -> console.Parser:
@@ -228,10 +222,10 @@ def orders() -> console.Parser:
     return arguments
 
 
-def _orders(options: argparse.Namespace) -> int:
+def _orders(options: argparse.Namespace) -> None:
     read_from = {"--calibration": options.calibration} if options.calibration else {}
     read_from |= {"run store": options.store, **files_of_runs(options.store, [options.run])}
-    check_targets({"--json": options.json}, read_from)
+    check_targets(shared.written_files(options), read_from)
     with console.interruptible() as cancel, RunStore(check_store(options.store)) as store:
         with store.reading():
             run = store.run(options.run)
@@ -259,7 +253,6 @@ def _orders(options: argparse.Namespace) -> int:
     how = "uncalibrated and calibrated" if calibration else "uncalibrated"
     title = f"{run.title}: {counted(len(read.ids), 'item', 'items')} in both orders, {how}"
     console.print_sheet(Sheet(title, margin_sections(report)))
-    return console.DONE
 
 
 def _orders_json(run: StoredRun, report: learning.MarginReport) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from engine.cli.shared import arguments as shared
 from engine.cli.shared.console import (
-    DONE,
     Parser,
     add_action,
     command_parser,
@@ -58,22 +57,22 @@ def check() -> Parser:
     return arguments
 
 
-def _check(options: argparse.Namespace) -> int:
+def _check(options: argparse.Namespace) -> None:
     with interruptible() as cancel:
-        return _checked(options, cancel)
+        _checked(options, cancel)
 
 
-def _checked(options: argparse.Namespace, cancel: CancelToken) -> int:
+def _checked(options: argparse.Namespace, cancel: CancelToken) -> None:
     if options.json:
         from engine.data.reading import report_on
 
         rubric = shared.rubric_of(options) or ELOQUENT
         report = report_on(options.file, rubric, shared.columns_of(options, rubric), cancel)
         print(json.dumps(plain(report), ensure_ascii=False, indent=1))
-        return DONE
+        return
     if options.judge_column:
         print(_describe_verdicts(options))
-        return DONE
+        return
     if options.against is None:
         try:
             dataset = shared.read_dataset(options, options.file, cancel)
@@ -85,12 +84,12 @@ def _checked(options: argparse.Namespace, cancel: CancelToken) -> int:
         except WrongKindError as error:
             if error.kind is FileKind.VERDICTS:
                 print(_describe_verdicts(options))
-                return DONE
+                return
             if error.kind is not FileKind.SUBMISSION:
                 raise
         else:
             print(_describe_dataset(dataset))
-            return DONE
+            return
     from engine.data.submission import check_submission, read_submission
 
     submission = read_submission(options.file)
@@ -101,7 +100,6 @@ def _checked(options: argparse.Namespace, cancel: CancelToken) -> int:
         if problems:
             raise InputError(options.file, problems, f"Fix them: the submission must answer {dataset.name}.")
         print(f"It answers {dataset.name} completely: {counted(len(dataset), 'item', 'items')}.")
-    return DONE
 
 
 def _describe_dataset(dataset: Dataset) -> str:
@@ -240,7 +238,7 @@ def pairs() -> Parser:
     return arguments
 
 
-def _pairs(options: argparse.Namespace) -> int:
+def _pairs(options: argparse.Namespace) -> None:
     from engine.data.outputs import read_instructions, read_outputs
     from engine.data.pairs import make_pairs, match_outputs
     from engine.data.submission import check_suffix
@@ -262,14 +260,13 @@ def _pairs(options: argparse.Namespace) -> int:
     made.write(options.out)
     print_sheet(pairs_sheet(made, options.out))
     print(f"\nDataset: {options.out}. Judge it: {program()} judge {options.out} --model FILE")
-    return DONE
 
 
 def rubrics() -> Parser:
     """List the bundled rubrics with their sources, and your own. A rubric is a TOML file of criteria;
     judge, prompt and the commands that read labels take one with --rubric.
     """
-    arguments = command_parser(rubrics, lambda options: int(options.action(options)))
+    arguments = command_parser(rubrics, lambda options: options.action(options))
     arguments.set_defaults(action=_list_rubrics)
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the rubrics)")
     show = add_action(actions, "show", _show_rubric, "print a rubric as TOML, to edit and use as your own")
@@ -284,7 +281,7 @@ def rubrics() -> Parser:
     return arguments
 
 
-def _list_rubrics(_options: argparse.Namespace) -> int:
+def _list_rubrics(_options: argparse.Namespace) -> None:
     for rubric in rubric_files.shipped_rubrics():
         print(_in_short(rubric.name, rubric))
     if own := rubric_files.own_rubrics():
@@ -294,7 +291,6 @@ def _list_rubrics(_options: argparse.Namespace) -> int:
             print(_in_short(path.stem, rubric_files.load_rubric(path)))
         except InputError as error:
             print("\n".join(map(printable, error.problem.splitlines())))
-    return DONE
 
 
 def _in_short(name: str, rubric: Rubric) -> str:
@@ -307,12 +303,11 @@ def _in_short(name: str, rubric: Rubric) -> str:
     return "\n".join(shown)
 
 
-def _show_rubric(options: argparse.Namespace) -> int:
+def _show_rubric(options: argparse.Namespace) -> None:
     print(rubric_files.rubric_text(rubric_files.find_rubric(options.rubric)), end="")
-    return DONE
 
 
-def _draft_rubric(options: argparse.Namespace) -> int:
+def _draft_rubric(options: argparse.Namespace) -> None:
     path, out = options.dataset, options.out
     if out.suffix.lower() != ".toml":
         raise SetupError(f"--out {out}: a rubric is TOML.", f"Name it {out.stem}.toml")
@@ -338,10 +333,9 @@ def _draft_rubric(options: argparse.Namespace) -> int:
     names = ", ".join(map(printable, rubric.names))
     print(f"Rubric: {out} with {counted(len(rubric.criteria), 'criterion', 'criteria')}: {names}.")
     print("Its questions are a draft: replace them with the questions of your annotators.")
-    return DONE
 
 
-def _check_rubric(options: argparse.Namespace) -> int:
+def _check_rubric(options: argparse.Namespace) -> None:
     rubric = rubric_files.load_rubric(options.file)
     n_criteria, own = len(rubric.criteria), len(rubric.wording.own)
     print(
@@ -358,4 +352,3 @@ def _check_rubric(options: argparse.Namespace) -> int:
         for how, meaning in (("good", criterion.good), ("bad", criterion.bad)):
             if meaning:
                 print(f"    {how}: {printable(meaning)}")
-    return DONE

@@ -16,7 +16,7 @@ from engine.data.submission import write_submission
 from engine.metrics.accuracy import run_accuracy
 from engine.operations import judge as judging
 from engine.operations.judge_request import JudgeRequest, given_settings
-from engine.operations.regression_check import DEFAULT_ITEMS, RegressionCheck, drift_since
+from engine.operations.judged_again import DEFAULT_ITEMS, RegressionCheck, drift_since
 from engine.report.drift import drift_sections
 from engine.report.run import differences_table, labels_given_section, method_sections, run_accuracy_table
 from engine.report.stopping import until_section
@@ -137,7 +137,7 @@ def _judge(options: argparse.Namespace) -> int:
     # Read only now: nobody should type ids for a request that is refused.
     if options.ids == _STANDARD_INPUT:
         request = replace(request, ids=sys.stdin.buffer.read() if sys.stdin else b"")
-    bar = progress.ShownRun()
+    bar = progress.run_bar()
     with console.interruptible(bar.loss_of_a_stop) as cancel:
         if over is not None:
             # This computer judges nothing.
@@ -167,7 +167,7 @@ def _judge(options: argparse.Namespace) -> int:
 def _request(options: argparse.Namespace) -> JudgeRequest:
     known = {each.name for each in fields(JudgeRequest)}
     given = {name: value for name, value in vars(options).items() if name in known}
-    selection, method, criteria = options.few_shot_selection, options.method, None
+    method, criteria = options.method, None
     if options.criteria is not None:
         criteria = shared.criteria_of(options.criteria, shared.rubric_of(options))
     return JudgeRequest(
@@ -175,7 +175,6 @@ def _request(options: argparse.Namespace) -> JudgeRequest:
         | {
             "criteria": criteria,
             "methods": None if method is None else parse_methods(method),
-            "few_shot_selection": None if selection is None else shared.FEW_SHOT_SELECTION[selection],
             "columns": shared.columns_of(options),
             "settings": given_settings(options),
             "ids": None if options.ids is None else Path(options.ids),

@@ -14,7 +14,7 @@ from engine.cli.shared.progress import show_measure
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
 from engine.core.formatting import amount, counted, short_count
-from engine.core.tables import Column, Kind, Table
+from engine.core.tables import Kind, value_text
 from engine.models import encoder_file
 from engine.models.checks import precheck
 from engine.models.finder import FoundModel, by_reason, default_folders, find_models
@@ -78,7 +78,7 @@ def _models(options: argparse.Namespace) -> int:
             raise SetupError(f"--{option} belongs to {belongs}.", "Remove it, or see models --help.")
     match action:
         case "cut":
-            return _cut(files, options.layers, options.out)
+            _cut(files, options.layers, options.out)
         case "speed":
             if not files:
                 raise SetupError("models speed takes one file or more.", "Write: models speed FILE.gguf ...")
@@ -86,13 +86,17 @@ def _models(options: argparse.Namespace) -> int:
         case "devices":
             if len(files) > 1:
                 raise SetupError("models devices takes one file at most.", "Write: models devices FILE.gguf")
-            return _try_devices(files[0], options.device, options.threads) if files else _list_devices()
+            if files:
+                _try_devices(files[0], options.device, options.threads)
+            else:
+                _list_devices()
         case "check":
             if len(files) != 1:
                 raise SetupError("models check takes one file.", "Write: models check FILE.gguf")
-            return _check_model(model_file(files[0]))
+            _check_model(model_file(files[0]))
         case _:
-            return _list_models(_folders(options.words) or default_folders())
+            _list_models(_folders(options.words) or default_folders())
+    return console.DONE
 
 
 def _folders(words: list[str]) -> list[Path]:
@@ -106,14 +110,15 @@ def _folders(words: list[str]) -> list[Path]:
     return folders
 
 
-def _check_model(path: Path) -> int:
+def _check_model(path: Path) -> None:
     from engine.models.checked_model import checked_model
     from engine.models.opening import open_template
 
     header, files = read_whole(path)
     if encoder_file.is_encoder(header) and len(files) == 1:
         encoder_file.precheck_encoder(header)
-        return _check_encoder(encoder_file.describe_encoder(header, path))
+        _check_encoder(encoder_file.describe_encoder(header, path))
+        return
     precheck(header)
     model = describe(header, *files)
     print(_description(model), flush=True)
@@ -127,10 +132,9 @@ def _check_model(path: Path) -> int:
     if warning:
         console.tell(warning)
     print("It loads, reads and writes: it can be used.")
-    return console.DONE
 
 
-def _check_encoder(encoder: encoder_file.EncoderFile) -> int:
+def _check_encoder(encoder: encoder_file.EncoderFile) -> None:
     from engine.models.checked_model import checked_model
 
     print(_description(encoder), flush=True)
@@ -143,10 +147,9 @@ def _check_encoder(encoder: encoder_file.EncoderFile) -> int:
             f" scores: models cut {encoder.path} --layers {encoder.scored_layers} --out SMALLER.gguf"
         )
     print("It loads and reads. It is an encoder: it cannot judge, but can be used with --encoder.")
-    return console.DONE
 
 
-def _cut(files: list[str], layers: int | None, out: Path | None) -> int:
+def _cut(files: list[str], layers: int | None, out: Path | None) -> None:
     if len(files) != 1 or layers is None or out is None:
         raise SetupError("models cut takes one file, --layers and --out.", _HOW_TO_CUT)
     path = Path(files[0])
@@ -158,10 +161,9 @@ def _cut(files: list[str], layers: int | None, out: Path | None) -> int:
         f"{out}: the first {cut.layers} of {encoder.layers} layers of {console.printable(encoder.name)},"
         f" {amount(cut.size_bytes)} of {amount(encoder.size_bytes)}."
     )
-    return console.DONE
 
 
-def _list_models(folders: list[Path]) -> int:
+def _list_models(folders: list[Path]) -> None:
     found = list(find_models(folders))
     usable = [(file, file.model) for file in found if file.model is not None]
     if usable:
@@ -177,7 +179,6 @@ def _list_models(folders: list[Path]) -> int:
     for (reason, hint), files in by_reason(found).items():
         names = "\n".join(f"Not usable: {console.printable(f'{file.name}, {file.path}')}" for file in files)
         console.tell(f"{names}\n  {console.printable(reason)}\n  {OPTIONS.of(hint)}")
-    return console.DONE
 
 
 def _row(file: FoundModel, model: ModelFile) -> list[str]:
@@ -234,24 +235,23 @@ _NONE = (
 )
 
 
-def _list_devices() -> int:
+def _list_devices() -> None:
     from engine.models import devices
 
     with console.interruptible() as cancel:
         found = devices.found_devices(cancel)
     if not found:
         print(_NONE)
-        return console.DONE
+        return
     rows = [
         [each.name, console.printable(each.title), amount(each.memory) if each.memory else "", each.driver]
         for each in found
     ]
     print(console.table(("name", "device", "memory", "driver"), rows, texts=(0, 1, 3)))
     print("\nTo test each with a model: models devices FILE.gguf")
-    return console.DONE
 
 
-def _try_devices(word: str, request: str | None, threads: int | None) -> int:
+def _try_devices(word: str, request: str | None, threads: int | None) -> None:
     """Try the one device of this name, None: all, with the model that a word names."""
     from engine.models import devices
 
@@ -261,7 +261,7 @@ def _try_devices(word: str, request: str | None, threads: int | None) -> int:
         found = devices.found_devices(cancel) if one is None else [one]
         if not found:
             print(_NONE)
-            return console.DONE
+            return
         worker = partial(SubprocessWorker, devices.try_device, cancel)
         trial = show_measure(
             console.printable(model.name), devices.trying_devices(model, threads, cancel, worker, found)
@@ -275,7 +275,6 @@ def _try_devices(word: str, request: str | None, threads: int | None) -> int:
     best = trial.best
     where = f"{console.printable(best.title)}; to use the CPU: --device cpu" if best else "the CPU"
     console.tell(f"{console.printable(model.name)} will run on {where}.")
-    return console.DONE
 
 
 def _device_row(found: "DeviceFinding") -> list[str]:
@@ -346,13 +345,16 @@ def _measured(word: str, machine: MachineSettings, again: bool, cancel: CancelTo
 
 
 def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
+    from engine.llama.speed import TEXTS
     from engine.results.health import newest_masses
 
     runs = newest_masses(options.store, {each.hash for each in found})
     complete = [replace(each, run=runs.get(each.hash)) for each in found]
     if options.json:
         write_json(options.json, [each.as_json() for each in complete])
-    print(console.printed(_speed_table(complete)))
+    header = ("model", "format", "size", "reads", "writes 1", f"writes {TEXTS}", "answer mass", "of run")
+    fastest_first = sorted(complete, key=lambda each: -each.speed.reading)
+    print(console.table(header, list(map(_speed_row, fastest_first))))
     print("\nSpeeds are in tokens per second on this computer. A fast format may judge worse: check the")
     print(
         "answer mass (well below 100 %: the model gives other answers), and compare runs on labelled items."
@@ -365,40 +367,11 @@ def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
         )
 
 
-def _speed_table(measured: Sequence[MeasuredModel]) -> Table:
-    from engine.llama.speed import TEXTS
-
-    columns = (
-        Column("model", "model", Kind.TEXT, "The name of the file."),
-        Column("format", "format", Kind.TEXT, "The format of its weights."),
-        Column("size", "size", Kind.TEXT, "The size of the file; of all parts, if it is split."),
-        Column("reads", "reads", Kind.SHORTEST, "Tokens per second when reading a prompt of 512 tokens."),
-        Column("writes", "writes 1", Kind.SHORTEST, "Tokens per second when writing one text."),
-        Column(
-            "together", f"writes {TEXTS}", Kind.SHORTEST, "Tokens per second when writing 10 texts together."
-        ),
-        Column("mass", "answer mass", Kind.SHARE, "The mean answer mass of its newest run in the store."),
-        Column("run", "of run", Kind.COUNT, "The run whose answer mass is shown."),
-    )
-    rows = sorted(measured, key=lambda each: -each.speed.reading)
-    return Table(
-        columns,
-        [
-            (
-                each.model.name,
-                each.model.quantisation,
-                amount(each.model.size_bytes),
-                _rounded(each.speed.reading),
-                _rounded(each.speed.writing_one),
-                _rounded(each.speed.writing_ten),
-                each.run.mass if each.run else None,
-                each.run.run_id if each.run else None,
-            )
-            for each in rows
-        ],
-    )
-
-
-def _rounded(rate: float) -> float:
-    # no more digits than a second measurement would reproduce
-    return float(f"{rate:.3g}")
+def _speed_row(measured: MeasuredModel) -> list[str]:
+    model, speed, run = measured.model, measured.speed, measured.run
+    # No more digits than a second measurement would reproduce.
+    rates = (float(f"{rate:.3g}") for rate in (speed.reading, speed.writing_one, speed.writing_ten))
+    shown = [value_text(rate, Kind.SHORTEST) for rate in rates]
+    mass, number = (run.mass, run.run_id) if run else (None, None)
+    of_run = value_text(mass, Kind.SHARE), value_text(number, Kind.COUNT)
+    return [model.name, model.quantisation, amount(model.size_bytes), *shown, *of_run]

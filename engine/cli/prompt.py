@@ -64,7 +64,7 @@ def prompt() -> console.Parser:
     return arguments
 
 
-def _print_prompt(options: argparse.Namespace) -> int:
+def _print_prompt(options: argparse.Namespace) -> None:
     if options.next is not None and options.next < 1:
         raise SetupError(f"--next is {options.next}.", "Use 1 or more.")
     with console.interruptible() as cancel:
@@ -89,7 +89,6 @@ def _print_prompt(options: argparse.Namespace) -> int:
             one = next(one for one in found if (one.criterion, one.order, one.asked) == wanted)
             table = console.printed(item_prompt.next_table(one))
             print(f"\nNext token ({console.printable(criterion)}, {order}):\n{table}")
-    return console.DONE
 
 
 def _question(options: argparse.Namespace, cancel: CancelToken) -> item_prompt.ItemQuestion:

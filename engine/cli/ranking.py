@@ -71,10 +71,8 @@ def rank() -> console.Parser:
     return arguments
 
 
-def _rank(options: argparse.Namespace) -> int:
-    written = {"--json": options.json, "--csv": options.csv}
-    written |= {**shared.table_targets(options), **measures.methods_targets(options)}
-    measures.check_measure_outputs(options, written, filter(None, (options.what, options.beside)))
+def _rank(options: argparse.Namespace) -> None:
+    measures.check_measure_outputs(options, filter(None, (options.what, options.beside)))
     if options.weighted and options.criterion is not None:
         raise SetupError("--weighted uses all criteria, --criterion one.", "Remove one of them.")
     for name in ("weights", "tie_threshold", "grades"):
@@ -96,12 +94,10 @@ def _rank(options: argparse.Namespace) -> int:
         comparisons = ranked.comparisons
         divisions = measures.divided(options, ranked.dataset)
         mix = measures.mix_of(options, divisions)
-        mixed = ranking.mixed_rates(comparisons, mix) if mix is not None else {}
         beside = None if other is None else side_by_side(comparisons, other.comparisons, seed, cancel)
         many = options.many_candidates
-        work = ranking.rank(comparisons, seed, cancel, many_candidates=many, dataset=ranked.dataset)
+        work = ranking.rank(comparisons, seed, cancel, many_candidates=many, dataset=ranked.dataset, mix=mix)
         made = show_measure("bootstrap", work)
-        made = replace(made, mixed=mixed)
         found = None if beside is None else show_measure("bootstrap", beside)
         corrected = ranked.judge and show_measure(
             "bootstrap of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)
@@ -122,7 +118,6 @@ def _rank(options: argparse.Namespace) -> int:
     shared.write_table_files(options, "rank", sheet, paper_sheet(made, ranked.title, corrected))
     measures.write_methods(options, "rank", ranking_methods(ranked, made, seed, corrected))
     console.print_sheet(sheet)
-    return console.DONE
 
 
 def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:
@@ -182,13 +177,13 @@ def weighted_score() -> console.Parser:
     return arguments
 
 
-def _weighted_score(options: argparse.Namespace) -> int:
+def _weighted_score(options: argparse.Namespace) -> None:
     if options.fit_weights and options.gold is None:
         raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
-    written = {"--json": options.json, **shared.table_targets(options)}
-    measures.check_measure_outputs(options, written, [options.what])
+    measures.check_measure_outputs(options, [options.what])
     if not Path(options.what).name.removesuffix(".gz").endswith(".json"):
-        return _weigh_system(options)
+        _weigh_system(options)
+        return
     if options.by or options.slice:
         raise SetupError("--by and --slice are for runs and submissions.", "Remove them.")
     if options.latex or options.markdown:
@@ -200,10 +195,10 @@ def _weighted_score(options: argparse.Namespace) -> int:
         raise SetupError(
             "--grades is for runs; scored comparisons have their own scores.", "Remove --grades."
         )
-    return _weigh_scores(options)
+    _weigh_scores(options)
 
 
-def _weigh_scores(options: argparse.Namespace) -> int:
+def _weigh_scores(options: argparse.Namespace) -> None:
     weighing = measures.weighing_of(options)
     rubric, given = weighing.rubric or ELOQUENT, weighing.weights
     gold = None
@@ -238,10 +233,9 @@ def _weigh_scores(options: argparse.Namespace) -> int:
     if options.json:
         write_json(options.json, text)
     print(json.dumps(text, indent=2, ensure_ascii=False))
-    return console.DONE
 
 
-def _weigh_system(options: argparse.Namespace) -> int:
+def _weigh_system(options: argparse.Namespace) -> None:
     system = measures.system_of(options, options.what)
     gold = _items(options, system)
     divisions = measures.divided(options, gold) if gold is not None else []
@@ -278,7 +272,6 @@ def _weigh_system(options: argparse.Namespace) -> int:
             f"With a record of these items: {'' if options.json else '--json FILE here, and later '}"
             f"--weights {options.json or 'FILE'}"
         )
-    return console.DONE
 
 
 def _items(options: argparse.Namespace, system: System) -> Dataset | None:

@@ -128,7 +128,7 @@ def _runs(options: argparse.Namespace) -> int:
     try:
         with RunStore(options.store) as store:
             progress.tell_waiting(store)
-            return int(options.action(store, options))
+            return int(options.action(store, options) or console.DONE)
     except SetupError:
         from engine.data.file_kinds import expecting
 
@@ -148,7 +148,7 @@ def _add(store: RunStore, options: argparse.Namespace) -> int:
     return console.INCOMPLETE if results.left else console.DONE
 
 
-def _show(store: RunStore, options: argparse.Namespace) -> int:
+def _show(store: RunStore, options: argparse.Namespace) -> None:
     from engine.report import run as of_runs
     from engine.results.health import run_health
     from engine.results.run_results import load_results
@@ -159,7 +159,6 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
         print(f"\n{progress.health_lines(run_health(results))}")
     print(f"\n{console.printed_section(of_runs.labels_given_section(results.answered))}")
     _print_unscored(results)
-    return console.DONE
 
 
 def _print_unscored(results: "RunResults") -> None:
@@ -198,16 +197,10 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         check_suffix(options.as_dataset)
     elif options.with_judge:
         raise SetupError("--with-judge has no effect here.", "Use it with --as-dataset FILE")
-    identity = store.run(options.id).identity
-    read = {
-        "dataset": options.dataset or identity.dataset_path,
-        "model": identity.model_path,
-        "run store": store.path,
-    }
     if tool is None:
         shared.check_suffix("--out", options.out, "a submission is TSV", ".tsv")
-    written = {"--out": options.out, "--json": options.json, "--csv": options.csv}
-    check_targets({**written, "--as-dataset": options.as_dataset}, read)
+    written = shared.written_files(options) | {"--as-dataset": options.as_dataset}
+    check_targets(written, shared.files_of_run(options, store.run(options.id), store.path))
     results = _exported(store, options)
     if options.as_dataset:
         _export_dataset(results, options)
@@ -220,8 +213,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     dataset = None
     if forms := [form for form, path in (("CSV", options.csv), ("JSON", options.json)) if path]:
         columns = shared.columns_of(options)
-        dataset, note = dataset_beside(results, options.dataset, columns, forms=forms)
-        progress.tell_note(note)
+        dataset = progress.with_notes(dataset_beside(results, options.dataset, columns, forms=forms))
         if dataset is not None:
             shared.keep_columns(options, dataset)
     submission = None if tool is not None else options.out
@@ -336,7 +328,7 @@ def _add_store(arguments: console.Parser) -> None:
 # Listing and comparing runs
 
 
-def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
+def _list_runs(store: RunStore, options: argparse.Namespace) -> None:
     with store.reading():
         runs, damaged = store.runs(), store.damaged_runs()
     shown = [run for run in runs if options.all or not run.archived]
@@ -351,7 +343,6 @@ def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
         console.tell(console.printable(run.problem))
     if damaged:
         console.tell(OPTIONS.of(damaged[0].hint))
-    return console.DONE
 
 
 def _find(store: RunStore, options: argparse.Namespace) -> int:
@@ -407,30 +398,26 @@ def _printed(made: Table, longest: int = _LONGEST_CELL) -> str:
 # Organising runs
 
 
-def _name(store: RunStore, options: argparse.Namespace) -> int:
+def _name(store: RunStore, options: argparse.Namespace) -> None:
     store.name(options.id, " ".join(options.text))
     run = store.run(options.id)
     print(f"It is now {run.called}." if run.name else f"Run {run.id} now has no name.")
-    return console.DONE
 
 
-def _note(store: RunStore, options: argparse.Namespace) -> int:
+def _note(store: RunStore, options: argparse.Namespace) -> None:
     store.note_run(options.id, " ".join(options.text))
     run = store.run(options.id)
     print(f"{run.title}: {console.printable(run.note)}" if run.note else f"{run.title} now has no note.")
-    return console.DONE
 
 
-def _archive(store: RunStore, options: argparse.Namespace) -> int:
+def _archive(store: RunStore, options: argparse.Namespace) -> None:
     store.archive(options.ids, account_name())
     print(f"{_numbered(store, options.ids)} archived; `runs --all` shows archived runs.")
-    return console.DONE
 
 
-def _restore(store: RunStore, options: argparse.Namespace) -> int:
+def _restore(store: RunStore, options: argparse.Namespace) -> None:
     store.restore(options.ids)
     print(f"{_numbered(store, options.ids)} restored to the list.")
-    return console.DONE
 
 
 def _numbered(store: RunStore, ids: list[int]) -> str:

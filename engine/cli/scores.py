@@ -67,8 +67,7 @@ def evaluate() -> console.Parser:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
-    written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
-    measures.check_measure_outputs(options, written, [options.system])
+    measures.check_measure_outputs(options, [options.system])
     conditions = [_condition(text) for text in options.require]
     with console.interruptible() as cancel:
         [system], gold, divisions = measures.read_systems(options, [options.system], cancel)
@@ -166,8 +165,7 @@ def _compare(options: argparse.Namespace) -> int:
     from engine.report.comparison import comparison_json, comparison_sheet
     from engine.report.rankings import rankings_beside
 
-    written = {"--json": options.json, **shared.table_targets(options)}
-    measures.check_measure_outputs(options, written, options.systems)
+    measures.check_measure_outputs(options, options.systems)
     with console.interruptible() as cancel:
         systems, gold, divisions = measures.read_systems(options, options.systems, cancel)
         matched = [measures.kept(options, each) for each in match_all(systems, gold, options.partial)]
@@ -246,19 +244,18 @@ def report() -> console.Parser:
     return arguments
 
 
-def _report(options: argparse.Namespace) -> int:
+def _report(options: argparse.Namespace) -> None:
     from engine.calibration.learning import run_curve
     from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, Report, report_html
 
     shared.check_suffix("--out", options.out, "a report is HTML", ".html", ".htm")
-    measures.check_measure_outputs(options, {"--out": options.out}, [options.run])
+    measures.check_measure_outputs(options, [options.run])
     with console.interruptible() as cancel:
         [system], gold, divisions = measures.read_systems(options, [options.run], cancel)
         matched = measures.kept(options, match(system, gold, options.partial))
         _, weighted_scoring = measures.weighing_of(options).of_system(matched.system, matched)
         targets = measures.figure_targets(options, REPORT_FIGURES)
-        written = {"--out": options.out} | {f"--figures {path.name}": path for path in targets}
-        measures.check_measure_outputs(options, written, [options.run])
+        measures.check_measure_outputs(options, [options.run], targets)
         by_model = measures.model_measures(options, cancel)
         measures.say_what_was_left_out(matched)
         curve = show_measure("learning", run_curve(matched, cancel)) if options.curve else None
@@ -276,4 +273,3 @@ def _report(options: argparse.Namespace) -> int:
             write_whole(path, drawn[name] if form == "svg" else made.figures[name].as_bytes(form))
     if options.figures:
         print(f"Figures: {options.figures}")
-    return console.DONE

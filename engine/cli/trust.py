@@ -65,12 +65,10 @@ def trust() -> console.Parser:
     return arguments
 
 
-def _trust(options: argparse.Namespace) -> int:
+def _trust(options: argparse.Namespace) -> None:
     words = [word for word in (options.system, options.then) if word is not None]
     figures = measures.figure_targets(options, [TRUST_FIGURE])
-    written = {"--json": options.json, **shared.table_targets(options), **measures.methods_targets(options)}
-    written |= {f"--figures {path.name}": path for path in figures}
-    measures.check_measure_outputs(options, written, words)
+    measures.check_measure_outputs(options, words, figures)
     if options.keep and (options.then is not None or not options.system.isdecimal()):
         raise SetupError("--keep is for one run.", "Remove it, or name the id of a run alone.")
     with console.interruptible() as cancel:
@@ -94,7 +92,6 @@ def _trust(options: argparse.Namespace) -> int:
     for path, (_, form) in figures.items():
         write_whole(path, figure.as_bytes(form))
         print(f"Figure: {path}")
-    return console.DONE
 
 
 def _write(options: argparse.Namespace, found: Trusted) -> None:

@@ -3,7 +3,7 @@ judging prints it: scikit-learn is not needed here.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import fmean
@@ -115,8 +115,10 @@ def most_frequent_label(human: Sequence[HumanLabel]) -> Preference | None:
     return max(PREFERENCES, key=agreeing.__getitem__) if human else None
 
 
-def mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are known; None without any."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,6 @@ class LabelCounts:
 def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment | None]) -> LabelCounts:
     """Count the effective labels of one criterion; `judgments`: the model's own of the same items, if any."""
     scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
-    masses = [judgment.answer_mass for judgment in scored if judgment.answer_mass is not None]
     flips = [judgment.flipped for judgment in scored if judgment.flipped is not None]
     return LabelCounts(
         criterion=criterion,
@@ -210,7 +211,7 @@ def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment
         predicted=Counter(label for label in labels if label is not None),
         flipped=mean(flips),
         in_both_orders=(len(flips), len(scored)),
-        answer_mass=mean(masses),
+        answer_mass=mean(judgment.answer_mass for judgment in scored),
     )
 
 

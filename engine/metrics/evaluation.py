@@ -288,7 +288,7 @@ def _label_details(measures: LabelMeasures) -> dict[str, Any]:
 def mean_of(values: Iterable[float | None]) -> float | None:
     """The mean of values of which each may be None; None where one is, or there is none."""
     known = list(values)
-    return None if None in known else mean([value for value in known if value is not None])
+    return None if None in known else mean(known)
 
 
 @dataclass(frozen=True)
@@ -360,7 +360,7 @@ class SliceMeasures:
     @property
     def kappa(self) -> float | None:
         """The mean kappa over the criteria where there is one; none where everybody gives one label."""
-        return mean([value for found in self.measures.values() if (value := found.kappa.value) is not None])
+        return mean(found.kappa.value for found in self.measures.values())
 
     @property
     def ties(self) -> float | None:
@@ -374,7 +374,7 @@ class SliceMeasures:
     @property
     def flipped(self) -> float | None:
         """The share of judgments that the order of the responses decides, as the mean over the criteria."""
-        return mean([found.flipped for found in self.counts.values() if found.flipped is not None])
+        return mean(found.flipped for found in self.counts.values())
 
     @property
     def in_both_orders(self) -> tuple[int, int]:

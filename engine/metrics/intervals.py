@@ -119,6 +119,15 @@ class OverInstructions:
         )
 
     @classmethod
+    def of_enough(
+        cls, values: Mapping[str, Values], groups: Mapping[str, Sequence[Hashable] | IntArray]
+    ) -> Self:
+        """The same of what is known to be of two instructions or more."""
+        found = cls.of(values, groups)
+        assert found is not None
+        return found
+
+    @classmethod
     def of_one(cls, values: Values, groups: Sequence[Hashable] | IntArray) -> Self | None:
         return cls.of({_ONE: values}, {_ONE: groups})
 
@@ -142,6 +151,23 @@ class OverInstructions:
             sides=count,
             groups=tuple(dict.fromkeys(groups)),
         )
+
+    @classmethod
+    def of_slope(
+        cls, values: FloatArray, columns: FloatArray, place: int, groups: Sequence[Hashable], least: float
+    ) -> Self | None:
+        """By how much values, (items,), rise with one of some columns, (items, columns), all others alike: a
+        regression, its error clustered by instruction (Liang & Zeger 1986). None where the others tell all of
+        the column but `least` of its squares, and for fewer than two instructions.
+        """
+        column, others = columns[:, place], np.delete(columns, place, axis=1)
+        own = column - others @ np.linalg.lstsq(others, column)[0]
+        spread = float(own @ own)
+        if spread <= least * float(column @ column):
+            return None
+        rest = values - columns @ np.linalg.lstsq(columns, values)[0]
+        pulls, weights = (own * rest / spread).tolist(), (own**2 / spread).tolist()
+        return cls.of_pulls(float(own @ values) / spread, pulls, weights, groups)
 
     def mirrored(self) -> Self:
         return replace(self, mean=-self.mean, pulls=-self.pulls)
@@ -312,7 +338,7 @@ def share_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Inter
     return found.share_interval() if found else None
 
 
-Named = Mapping[str, Sequence[float]]
+Named = Mapping[str, Values]
 """By name, such as that of a criterion, its values: at least one."""
 
 
@@ -346,7 +372,7 @@ def mean_by_group(values: Mapping[str, Values], groups: Mapping[str, Sequence[Ha
 
 
 def _mean_of_means(values: Named) -> float:
-    return sum(sum(of_one) / len(of_one) for of_one in values.values()) / len(values)
+    return float(sum(sum(of_one) / len(of_one) for of_one in values.values()) / len(values))
 
 
 def share(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:

@@ -165,6 +165,7 @@ class _Test(_Tested):
     found: OverInstructions | None
     p: float = 1.0
     level: float | None = None
+    can_pass: bool = False
 
 
 def _tested(judged: JudgedConfidence, part: TrustSample, promise: Promise) -> list[_Test]:
@@ -172,31 +173,27 @@ def _tested(judged: JudgedConfidence, part: TrustSample, promise: Promise) -> li
     middle one; each is tested at its own share and what the one before handed on, which is all if it passed.
     """
     tests = [_test(at, part.above(at), promise) for at in judged.thresholds]
-    able = [place for place, (_, can_pass) in enumerate(tests) if can_pass]
-    found, handed_on = [], 0.0
-    for place, (test, can_pass) in enumerate(tests):
-        if can_pass:
-            own = (place == able[0]) + (place == able[len(able) // 2])
-            leveled = replace(test, level=promise.risk / 2 * own + handed_on)
-            handed_on = leveled.level if leveled.passed and leveled.level else 0.0
-            found.append(leveled)
-        else:
-            found.append(test)
-    return found
+    able, handed_on = [place for place, test in enumerate(tests) if test.can_pass], 0.0
+    for place in able:
+        own = (place == able[0]) + (place == able[len(able) // 2])
+        tests[place] = leveled = replace(tests[place], level=promise.risk / 2 * own + handed_on)
+        handed_on = leveled.level if leveled.passed and leveled.level else 0.0
+    return tests
 
 
-def _test(at: float, above: TrustSample, promise: Promise) -> tuple[_Test, bool]:
+def _test(at: float, above: TrustSample, promise: Promise) -> _Test:
     """With whether it can be passed, by counts alone: how the labels turned out has no part in that."""
     found = above.over_instructions
     if found is None:
-        return _Test(at, above, None), False
+        return _Test(at, above, None)
     if promise.anytime:
         values = above.by_instruction
         p, at_best = _p_by_bets(values, promise.target), _p_by_bets(np.ones_like(values), promise.target)
     else:
         best = replace(found, mean=1.0, pulls=np.zeros_like(found.pulls), sides=0)
         p, at_best = found.p_share_above(promise.target), best.p_share_above(promise.target)
-    return _Test(at, above, found, p), found.instructions >= FEW and at_best <= promise.risk / 2
+    can_pass = found.instructions >= FEW and at_best <= promise.risk / 2
+    return _Test(at, above, found, p, can_pass=can_pass)
 
 
 def _threshold(test: _Test, judged: JudgedConfidence, part: TrustSample, promise: Promise) -> Threshold:

@@ -69,10 +69,7 @@ def prepare(
     prompts = read_prompts(request.prompts, request.columns, cancel)
     described: dict[str, ModelFile] = {}
     for word in request.models:
-        path, found = find_model(word)
-        if found:
-            yield Note(found)
-        model = read_model_file(path)
+        model = read_model_file((yield from find_model(word)))
         if model.name in described:
             raise SetupError(f"Two models are called {model.name}.", "Rename one of the files.")
         described[model.name] = model

@@ -27,11 +27,16 @@ from engine.models.checked_model import checked_model, in_use
 from engine.models.memory import check_memory
 from engine.models.model_file import read_model_file
 from engine.models.opening import machine_settings
-from engine.operations.earlier_run import EarlierRun
-from engine.operations.escalate import Escalation, escalation_of
 from engine.operations.judge_request import JudgeRequest, Orders, example_settings, orders_of
+from engine.operations.judged_again import (
+    EarlierRun,
+    Escalation,
+    RegressionCheck,
+    escalation_of,
+    planned,
+    regression_check_of,
+)
 from engine.operations.opening import find_model, remember_columns
-from engine.operations.regression_check import RegressionCheck, planned, regression_check_of
 from engine.prompt.examples import ExamplePool
 from engine.ranking.stopping import UntilSignificant, told_of, until_significant
 from engine.results.run_results import RunResults, load_results
@@ -129,10 +134,7 @@ def _model(
 ) -> Generator[Note, None, Path]:
     """The model file: the one named, else that of the recipe or of the earlier run."""
     if request.model is not None:
-        path, told = find_model(request.model)
-        if told:
-            yield Note(told)
-        return path
+        return (yield from find_model(request.model))
     if recipe is not None:
         path, whose = recipe.judge.model_path, str(request.recipe)
     elif regression is not None:

@@ -18,7 +18,7 @@ from engine.operations.opening import check_store
 from engine.results.calibration import judge_of_run, load_calibration
 from engine.results.second_order import KEEP, learned_from
 from engine.settings.identity import RunIdentity, StoredRun
-from engine.settings.rows import DEFAULT_MARGIN, DEFAULT_SHOTS, ExampleKind, check_margin, rows_of
+from engine.settings.rows import DEFAULT_MARGIN, DEFAULT_SHOTS, EXAMPLE_KINDS, check_margin, rows_of
 from engine.settings.run_setup import RunSetup
 from engine.settings.sampling import DEFAULT_SEED, ItemSample, StoppingRule
 from engine.store.run_store import RunStore
@@ -39,11 +39,11 @@ def given_settings(values: object) -> dict[str, Any]:
     return {row.name: row.kind(value) for row, value in given if value is not None}
 
 
-def example_settings(path: Path | None, shots: int | None, choice: ExampleKind | None) -> dict[str, Any]:
+def example_settings(path: Path | None, shots: int | None, kind: str | None) -> dict[str, Any]:
     """The labelled examples of a request, by their names in a RunSetup. SetupError without their file."""
     for setting, given, aim in (
         (Given("few_shot"), shots, "show"),
-        (Given("few_shot_selection"), choice, "choose from"),
+        (Given("few_shot_selection"), kind, "choose from"),
     ):
         if given is not None and path is None:
             raise SetupError(
@@ -53,7 +53,7 @@ def example_settings(path: Path | None, shots: int | None, choice: ExampleKind |
     return {
         "examples_path": path,
         "shots": DEFAULT_SHOTS if shots is None else shots,
-        "example_choice": choice or ExampleKind.FIXED,
+        "example_choice": EXAMPLE_KINDS[kind or "fixed"],
     }
 
 
@@ -77,7 +77,8 @@ class JudgeRequest:
     margin_threshold_from: int | None = None
     examples: Path | None = None
     few_shot: int | None = None
-    few_shot_selection: ExampleKind | None = None
+    few_shot_selection: str | None = None
+    """One of EXAMPLE_KINDS."""
     calibration: Path | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     """As `given_settings` gives them."""

@@ -2,7 +2,7 @@
 know: options, parameters, fields.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,14 +26,14 @@ DEMO = "demo"
 _MOST_LISTED = 10
 
 
-def find_model(word: str) -> tuple[Path, str]:
+def find_model(word: str) -> Generator[Note, None, Path]:
     """The file of the model that a word names: a path, as it is, a part of the name of a listed model, or
-    "demo"; with a sentence if it was found by name. SetupError if no model has the word in its name, or
-    several have; WrongKindError for another kind of file.
+    "demo"; it tells which one is found by name. SetupError if no model has the word in its name, or several
+    have; WrongKindError for another kind of file.
     """
     path = Path(word)
     if word == DEMO:
-        return demo_model(), ""
+        return demo_model()
     # A name may look like a path: `hf.co/someone/small-GGUF:Q8_0`, `Qwen3-8B/model`.
     there = seen_at(path) is not PathKind.NOTHING or path.is_absolute()
     places = [] if there else models_named(word, default_folders())
@@ -44,7 +44,7 @@ def find_model(word: str) -> tuple[Path, str]:
                 found = kind_of(path) or found
         if found is not FileKind.MODEL:
             raise WrongKindError(path, found, FileKind.MODEL)
-        return path, ""
+        return path
     if not places:
         if ":" not in word:  # which Ollama's names have, and no file on Windows
             is_there(path)  # says why no file can be called so
@@ -61,7 +61,8 @@ def find_model(word: str) -> tuple[Path, str]:
         raise SetupError("\n".join(lines), "Write more of the name, or the path of the file.")
     if (error := places[0].error) is not None:
         raise error
-    return places[0].path, f"{visible(word)} is {_shown(places[0])}"
+    yield Note(f"{visible(word)} is {_shown(places[0])}")
+    return places[0].path
 
 
 def _shown(place: ModelPlace) -> str:
@@ -88,14 +89,15 @@ def label_rubric(given: Rubric | None, systems: Iterable[System]) -> Rubric:
 
 def read_labels(
     path: Path, systems: Sequence[System], rubric: Rubric, cancel: CancelToken | None = None
-) -> tuple[Dataset, list[str]]:
-    """A dataset with human labels, a run's own file as the run read it; and what to know of that."""
+) -> Generator[Note, None, Dataset]:
+    """A dataset with human labels, a run's own file as the run read it; it tells what to know of that."""
     judged = [system.results.run for system in systems if system.results]
     dataset = load_as_judged(path, judged, cancel, rubric=rubric)
-    notes = []
     if dataset.columns is not None and dataset.columns != remembered(dataset.file_columns):
-        notes.append(f"{visible(path.name)} is read with the same columns as when it was judged.")
-    return dataset, [*notes, *filter(None, [dataset.read_as])]
+        yield Note(f"{visible(path.name)} is read with the same columns as when it was judged.")
+    if dataset.read_as:
+        yield Note(dataset.read_as)
+    return dataset
 
 
 def remember_columns(dataset: Dataset) -> str:
@@ -108,10 +110,10 @@ def remember_columns(dataset: Dataset) -> str:
 
 def dataset_beside(
     results: RunResults, path: Path | None, columns: ColumnMap | None, *, forms: Sequence[str]
-) -> tuple[Dataset | None, Note | None]:
-    """The items of a run, from `path` if given, None if they are gone; and what the `forms` lack then."""
+) -> Generator[Note, None, Dataset | None]:
+    """The items of a run, from `path` if given, None if they are gone; tells what the `forms` lack then."""
     try:
-        return dataset_of_run(results.run, path, columns=columns), None
+        return dataset_of_run(results.run, path, columns=columns)
     except SetupError as error:
         lacking = {
             "CSV": "The CSV is written without texts and human labels.",
@@ -119,7 +121,8 @@ def dataset_beside(
         }
         lines = "".join(f"\n{lacking[form]}" for form in forms)
         how = (" ", *error.hint.parts) if isinstance(error, ColumnsError) else ()
-        return None, Note(Hint(error.problem, *how, lines))
+        yield Note(Hint(error.problem, *how, lines))
+        return None
 
 
 def files_of_runs(store: Path, run_ids: Iterable[int]) -> dict[str, Path]:

@@ -3,21 +3,23 @@ where it is shown, in whose words a hint is.
 """
 
 import sys
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, NoReturn, TextIO, TypeVar
 
 from engine.core import events
 from engine.core.errors import Hint
 from engine.core.formatting import clipped, counted, duration, visible
 from engine.core.health import Health
+from engine.system.computer import Awake, KeepAwake, can_stay_awake
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
 _SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
-MAY_SLEEP = "The computer may go to sleep: no program to keep it awake was found."
+_MAY_SLEEP = "The computer may go to sleep: no program to keep it awake was found."
 _WORTH_TELLING = 2.0  # seconds of work; losing less is better than waiting
+Result = TypeVar("Result")
 
 
 def new_bar(stream: TextIO, total: int | None, initial: int, shape: str) -> "tqdm[NoReturn]":
@@ -31,7 +33,7 @@ def new_bar(stream: TextIO, total: int | None, initial: int, shape: str) -> "tqd
 
 
 class RunProgressBar:
-    """Shows each event of one run, in a `with` block. `tell`: where there is no bar; `word`: words a hint."""
+    """Shows each event of one run. `tell`: where there is no bar; `word`: words a hint."""
 
     def __init__(
         self, stream: Callable[[], TextIO], tell: Callable[[str], None], word: Callable[[Hint | str], str]
@@ -41,12 +43,20 @@ class RunProgressBar:
         self._bar: tqdm[NoReturn] | None = None
         self._warned = False
 
-    def __enter__(self) -> "RunProgressBar":
-        return self
+    def to_its_end(self, work: Generator[events.RunEvent, None, Result], keep_awake: KeepAwake) -> Result:
+        if keep_awake is KeepAwake.YES and not can_stay_awake():
+            self._tell(_MAY_SLEEP)
 
-    def __exit__(self, *_exc: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
+        def show(event: events.RunEvent) -> None:
+            awake.refresh()
+            self.show(event)
+
+        try:
+            with Awake(keep_awake) as awake:
+                return events.followed(work, show)
+        finally:
+            if self._bar is not None:
+                self._bar.close()
 
     def loss_of_a_stop(self) -> str:
         """What a stop would lose, and when it would lose nothing; empty if it is little."""

@@ -53,15 +53,13 @@ def favour(annotators: PairComparisons, judge: PairComparisons) -> dict[str, Fav
     both = annotators.known & judge.known
     annotators, judge = annotators.at(both), judge.at(both)
     families = _families(annotators.names)
-    members = np.zeros((len(families), len(annotators.names)), np.bool_)
-    for row, own in zip(members, families.values(), strict=True):
-        row[[annotators.names.index(name) for name in own]] = True
     sides: list[tuple[str, IntArray, BoolArray]] = [
         (name, places, annotators.first[places] == candidate)
         for candidate, (name, places) in enumerate(zip(annotators.names, annotators.of, strict=True))
     ]
-    for name, row in zip(families, members, strict=True):
-        first, second = row[annotators.first], row[annotators.second]
+    for name, members in families.items():
+        own = np.array([each in members for each in annotators.names])
+        first, second = own[annotators.first], own[annotators.second]
         places = np.flatnonzero(first != second)
         sides.append((name, places, first[places]))
     known: dict[str, OverInstructions] = {}
@@ -89,10 +87,9 @@ def favoured_features(
     annotators: PairComparisons, judge: PairComparisons, features: Mapping[str, FloatArray]
 ) -> dict[str, Favour]:
     """By feature: how far much more of it moves A's win rate by the judge away from that by annotators, all
-    others alike; before these the position as A. A regression of the one minus the other on all
-    differences, standardised, its errors clustered by instruction (Liang & Zeger 1986). Each said something
-    of all items. `features`: A's minus B's of each item; those that differ on fewer than FEW instructions, or
-    just as others do, are left out.
+    others alike; before these the position as A. A regression of the one minus the other on all differences,
+    standardised. Each said something of all items. `features`: A's minus B's of each item; those that differ
+    on fewer than FEW instructions, or just as others do, are left out.
     """
     difference, groups = judge.scores - annotators.scores, annotators.instructions
     columns = {POSITION: np.ones(len(groups))}
@@ -102,18 +99,10 @@ def favoured_features(
     if len(np.unique(groups)) < FEW:
         return {}
     known: dict[str, OverInstructions] = {}
-    every = np.stack([*columns.values()], axis=1)
-    rest = difference - every @ np.linalg.lstsq(every, difference)[0]
-    for place, (name, column) in enumerate(columns.items()):
-        others = np.delete(every, place, axis=1)
-        own = column - others @ np.linalg.lstsq(others, column)[0]
-        spread = float(own @ own)
-        if spread > _CONFOUNDED * float(column @ column):
-            effect = float(own @ difference) / spread
-            found = OverInstructions.of_pulls(
-                effect, (own * rest / spread).tolist(), (own**2 / spread).tolist(), groups.tolist()
-            )
-            assert found is not None
+    every, numbers = np.stack([*columns.values()], axis=1), groups.tolist()
+    for place, name in enumerate(columns):
+        found = OverInstructions.of_slope(difference, every, place, numbers, _CONFOUNDED)
+        if found is not None:
             known[name] = found
     return _together(known, {name: int(np.count_nonzero(columns[name])) for name in known})
 

@@ -284,11 +284,14 @@ def rank(
     *,
     many_candidates: bool = False,
     dataset: Dataset | None = None,
+    mix: Mix | None = None,
 ) -> Generator[MeasureProgress | Preparing, None, Ranking]:
     """`seed`: of the bootstrap; tells its draws, and what comes before. `dataset`: whose texts have a style,
-    which is controlled with it alone. SetupError where no item has a label, and, unless `many_candidates` are
-    meant, what `check_candidates` raises; Cancelled.
+    which is controlled with it alone. `mix`: for which there are win rates, too. SetupError where no item has
+    a label, for a slice of the mix in which a candidate has none, and, unless `many_candidates` are meant,
+    what `check_candidates` raises; Cancelled.
     """
+    mixed = {} if mix is None else _mixed_rates(comparisons, mix)
     known = comparisons.labelled
     if not len(known):
         raise SetupError(
@@ -307,11 +310,10 @@ def rank(
     if dataset is not None and lengths is not None:
         of_style = style_differences(dataset.only(frozenset(comparisons.ids)))
         style = style_control(comparisons, of_style, cancel)
-    return Ranking(comparisons, rates, found, lengths, place, style)
+    return Ranking(comparisons, rates, found, lengths, place, style, mixed)
 
 
-def mixed_rates(comparisons: PairComparisons, mix: Mix) -> dict[str, Estimate]:
-    """The win rate of each candidate for a stated mix. SetupError for a slice of it in which one has none."""
+def _mixed_rates(comparisons: PairComparisons, mix: Mix) -> dict[str, Estimate]:
     rates = {}
     for number, (name, places) in enumerate(zip(comparisons.names, comparisons.of, strict=True)):
         ids = [comparisons.ids[place] for place in places]

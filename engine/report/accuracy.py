@@ -195,9 +195,8 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figur
     """Accuracy by criterion in percent with its 95 % interval, the mean, and what baselines reach."""
     measures = list(evaluation.labels.values())
     rows = [*range(len(measures)), len(measures) + 0.3]
-    with drawing.themed(dark) as theme:
-        figure = drawing.new_figure(1.7 + 0.42 * len(rows))
-        axes = figure.subplots()
+    title = f"Accuracy with 95 % intervals\n{_against(evaluation)}"
+    with drawing.new_panels(1.7 + 0.42 * len(rows), title, dark, legend_columns=3) as (figure, [axes], theme):
         values = [100 * measure.accuracy for measure in measures] + [100 * evaluation.accuracy]
         axes.barh(rows, values, height=0.7, color=theme.judge, label="judge")
         intervals = [*(measure.interval for measure in measures), evaluation.interval]
@@ -215,8 +214,6 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> drawing.Figur
         axes.set_xlim(0, 100)
         axes.set_xlabel("accuracy (% of labelled items)")
         axes.grid(axis="x")
-        drawing.finish(figure, [axes], f"Accuracy with 95 % intervals\n{_against(evaluation)}", theme)
-        drawing.add_legend(figure, axes, 3)
     return figure
 
 
@@ -360,18 +357,15 @@ def accuracy_figures(evaluation: Evaluation) -> dict[str, drawing.ReportFigure]:
             Table(
                 (columns.CRITERION, _HUMAN, *shown),
                 [
-                    [words(measure.criterion), words(label), *_with_ties(measure, counts, with_ties)]
+                    # As long as rows of criteria on which the judge says a mere tie.
+                    [words(measure.criterion), words(label), *counts[:-1], *mere_tie, counts[-1]]
                     for measure in measures
+                    for mere_tie in [[0] if with_ties and Tie.TIE not in measure.predicted else []]
                     for label, counts in measure.confusion.items()
                 ],
             ),
         ),
     }
-
-
-def _with_ties(measures: LabelMeasures, counts: Sequence[int], with_ties: bool) -> Sequence[int]:
-    """A row of its confusion, as long as those of criteria on which the judge says a mere tie."""
-    return (*counts[:-1], 0, counts[-1]) if with_ties and Tie.TIE not in measures.predicted else counts
 
 
 def _labels_in_words(measures: LabelMeasures) -> str:

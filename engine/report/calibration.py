@@ -487,9 +487,9 @@ def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -
     """Log-loss, and accuracy beside annotators', by labels on an axis of doublings, with intervals."""
     from matplotlib.ticker import NullFormatter, NullLocator  # noqa: PLC0415
 
-    with drawing.themed(dark) as theme:
-        figure = drawing.new_figure(3.2)
-        loss, right = figure.subplots(1, 2)
+    name = f"Learning curve, with 95 % intervals\n{drawing.drawable(title)}".rstrip()
+    made = drawing.new_panels(3.2, name, dark, 4, (1, 2), legend_of=1)
+    with made as (figure, [loss, right], theme):
         points, labels = curve.points, [point.labels for point in curve.points]
         losses = [point.log_loss.value for point in points]
         _draw_curve(loss, labels, losses, [point.log_loss.interval for point in points], theme)
@@ -516,9 +516,6 @@ def learning_figure(curve: LearningCurve, title: str = "", dark: bool = False) -
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.set_xlabel("training labels per criterion")
             axes.grid()
-        name = f"Learning curve, with 95 % intervals\n{drawing.drawable(title)}".rstrip()
-        drawing.finish(figure, [loss, right], name, theme)
-        drawing.add_legend(figure, right, 4)
     return figure
 
 

@@ -114,9 +114,26 @@ def _saved(figure: Figure, form: str, dpi: int, metadata: dict[str, None]) -> by
     return buffer.getvalue()
 
 
+def new_figure(height: float) -> Figure:
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    return Figure(figsize=(_WIDTH, height), layout="constrained")
+
+
 @contextmanager
-def themed(dark: bool) -> Iterator[Theme]:
-    """The settings under which a figure is made, whatever the user's own are; undone afterwards."""
+def new_panels(
+    height: float,
+    title: str,
+    dark: bool,
+    legend_columns: int = 0,
+    shape: tuple[int, int] = (1, 1),
+    *,
+    legend_of: int = 0,
+    sharey: bool = False,
+) -> Iterator[tuple[Figure, list[Axes], Theme]]:
+    """A figure of panels in rows and columns, to be drawn into, whatever the user's own settings are; with a
+    legend of one of them.
+    """
     from matplotlib import style  # noqa: PLC0415
 
     theme = _DARK if dark else _LIGHT
@@ -144,13 +161,14 @@ def themed(dark: bool) -> Iterator[Theme]:
         "ytick.labelsize": 7.5,
     }
     with style.context(["default", settings]):
-        yield theme
-
-
-def new_figure(height: float) -> Figure:
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    return Figure(figsize=(_WIDTH, height), layout="constrained")
+        figure = new_figure(height)
+        panels: list[Axes] = list(figure.subplots(*shape, squeeze=False, sharey=sharey).flat)
+        yield figure, panels, theme
+        figure.suptitle(title, x=0.01, ha="left", fontsize=9)
+        for axes in panels:
+            axes.tick_params(color=theme.muted, labelcolor=theme.text)  # of ticks made later, too
+        if legend_columns:
+            _add_legend(figure, panels[legend_of], legend_columns)
 
 
 def draw_panels(
@@ -164,11 +182,10 @@ def draw_panels(
     legend_columns: int = 0,
 ) -> Figure:
     """A figure with one panel for each criterion, of `height` inches each; with a legend they share y."""
-    with themed(dark) as theme:
-        count, down = len(shown), math.ceil(len(shown) / _PANELS_ACROSS)
-        figure = new_figure(0.8 + height * down)
-        grid = figure.subplots(down, _PANELS_ACROSS, squeeze=False, sharey=legend_columns > 0)
-        panels: list[Axes] = list(grid.flat)
+    count, down = len(shown), math.ceil(len(shown) / _PANELS_ACROSS)
+    shape, sharey = (down, _PANELS_ACROSS), legend_columns > 0
+    made = new_panels(0.8 + height * down, title, dark, legend_columns, shape, sharey=sharey)
+    with made as (figure, panels, theme):
         for axes in panels[count:]:
             axes.remove()
         del panels[count:]
@@ -180,13 +197,10 @@ def draw_panels(
                 axes.set_xlabel(axes_names[0])
         if legend_columns:
             panels[0].margins(y=0.15)
-        finish(figure, panels, title, theme)
-        if legend_columns:
-            add_legend(figure, panels[0], legend_columns)
     return figure
 
 
-def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
+def _add_legend(figure: Figure, axes: Axes, columns: int) -> None:
     """What the marks of these axes mean, below all panels; bars first."""
     from matplotlib.lines import Line2D  # noqa: PLC0415
 
@@ -198,13 +212,6 @@ def add_legend(figure: Figure, axes: Axes, columns: int) -> None:
         loc="outside lower center",
         ncols=columns,
     )
-
-
-def finish(figure: Figure, panels: Sequence[Axes], title: str, theme: Theme) -> None:
-    """The title, and colours that ticks made later have too."""
-    figure.suptitle(title, x=0.01, ha="left", fontsize=9)
-    for axes in panels:
-        axes.tick_params(color=theme.muted, labelcolor=theme.text)
 
 
 def stripe(bars: Bars, hatch: str, theme: Theme) -> None:

@@ -100,15 +100,23 @@ def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[S
         title = "Change of each label's probability, in points"
         yield Section("shifts", title, [Table(_SHIFTS, shifts)])
     if drift.whole.moves:
-        yield _moves(drift)
-    for key, title, changes in (
-        ("flips", "Flip rate then and now", [(each, each.flips) for each in _rows(drift)]),
-        ("accuracy_then_and_now", "Accuracy then and now", [(each, each.accuracy) for each in _rows(drift)]),
+        moves = [(count, each, move) for each in drift.by_criterion for move, count in each.moves.items()]
+        moves.sort(key=lambda found: -found[0])
+        most: list[Row] = [
+            [_name(each), label_name(then), label_name(now), count]
+            for count, each, (then, now) in moves[:_MOST_MOVES]
+        ]
+        rest = counted(sum(count for count, *_ in moves[_MOST_MOVES:]), "other label", "other labels")
+        rarer = [Sentences([f"{rest} changed in rarer ways."])] if len(moves) > _MOST_MOVES else []
+        yield Section("moves", "Label changes", [Table(_MOVES, most), *rarer])
+    for key, title, of in (
+        ("flips", "Flip rate then and now", "flips"),
+        ("accuracy_then_and_now", "Accuracy then and now", "accuracy"),
     ):
         rows: list[Row] = [
             [_name(each), change.items if each.criterion else "", change.then, change.now, change.difference]
-            for each, change in changes
-            if change is not None
+            for each in _rows(drift)
+            if (change := getattr(each, of)) is not None
         ]
         if rows:
             yield Section(key, title, [Table(_CHANGE, rows)])
@@ -152,19 +160,6 @@ def _by_rounding(noise: Noise | None) -> Row:
         return [None, None]
     moved = None if noise.distance is None else Estimate(noise.distance, None)
     return [Estimate(noise.changed / noise.labels, None), moved]
-
-
-def _moves(drift: Drift) -> Section:
-    moves = [(count, each, move) for each in drift.by_criterion for move, count in each.moves.items()]
-    moves.sort(key=lambda found: -found[0])
-    rows: list[Row] = [
-        [_name(each), label_name(move[0]), label_name(move[1]), count]
-        for count, each, move in moves[:_MOST_MOVES]
-    ]
-    parts: list[Part] = [Table(_MOVES, rows)]
-    if rest := sum(count for count, *_ in moves[_MOST_MOVES:]):
-        parts.append(Sentences([f"{counted(rest, 'other label', 'other labels')} changed in rarer ways."]))
-    return Section("moves", "Label changes", parts)
 
 
 def guidelines_section(drift: Drift) -> Section:

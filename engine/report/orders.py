@@ -139,9 +139,9 @@ _LINES = (":", "--", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 
 def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> drawing.Figure:
     """Labels that stay equal (%) by the share of items that are read in both orders; and the least margin."""
-    with drawing.themed(dark) as theme:
-        figure = drawing.new_figure(3.4)
-        axes = figure.subplots()
+    items = counted(report.least.items, "item", "items")
+    title = f"Second order only if uncertain: labels kept\n{drawing.drawable(name)}, {items}"
+    with drawing.new_panels(3.4, title, dark, legend_columns=4) as (figure, [axes], theme):
         points = sorted(report.points, key=lambda point: point.read)
         read = [100 * point.read for point in points]
         thin: dict[str, Any] = {"color": theme.muted, "linewidth": 1}
@@ -163,10 +163,6 @@ def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> dr
         axes.set_xlabel("items read in both orders (%)")
         axes.set_ylabel("same label as with both orders (%)")
         axes.grid()
-        items = counted(report.least.items, "item", "items")
-        title = f"Second order only if uncertain: labels kept\n{drawing.drawable(name)}, {items}"
-        drawing.finish(figure, [axes], title, theme)
-        drawing.add_legend(figure, axes, 4)
     return figure
 
 

@@ -102,7 +102,12 @@ def ranking_sheet(
     """
     by_labels = None if corrected is None else corrected_in_short(corrected, word)
     caveats = [*([remark] if remark else ()), *ranking.caveats]
-    sections = [_in_short(ranking, caveats, by_labels)]
+    said = list(_verdict(ranking))
+    if by_labels is not None and by_labels.tone is not Tone.CAVEAT:
+        said[0] = f"By the judge only, uncorrected: {said[0]}"
+    first = [by_labels] if by_labels is not None else []
+    parts = [*first, *([Sentences(caveats, Tone.CAVEAT)] if caveats else ()), Sentences(said)]
+    sections = [Section("in_short", "In short", parts)]
     sections += [until_section(until)] if until is not None else []
     sections += [_candidates(ranking), _pairs(ranking)]
     if ranking.lengths is not None:
@@ -115,15 +120,6 @@ def ranking_sheet(
 def begun(title: str) -> str:
     """By whose labels, on which criterion, at the beginning: `Run 7, safety`; names of files as they are."""
     return capitalised(title) if _A_RUN.match(title) else title
-
-
-def _in_short(ranking: Ranking, caveats: Sequence[str], by_labels: Sentences | None) -> Section:
-    said = list(_verdict(ranking))
-    if by_labels is not None and by_labels.tone is not Tone.CAVEAT:
-        said[0] = f"By the judge only, uncorrected: {said[0]}"
-    first = [by_labels] if by_labels is not None else []
-    parts = [*first, *([Sentences(caveats, Tone.CAVEAT)] if caveats else ()), Sentences(said)]
-    return Section("in_short", "In short", parts)
 
 
 def _verdict(ranking: Ranking) -> Iterator[str]:
@@ -299,10 +295,8 @@ def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.
     """A row for each candidate, the best first: what it would win against one of the mean score, else its win
     rate; lines at the right join those that do not differ significantly.
     """
-    shown = _estimates(ranking)
-    with drawing.themed(dark) as theme:
-        figure = drawing.new_figure(1.1 + _ROW * max(len(shown), 3))
-        axes = figure.subplots()
+    shown, name = _estimates(ranking), f"{drawing.drawable(begun(title))}, with 95 % intervals"
+    with drawing.new_panels(1.1 + _ROW * max(len(shown), 3), name, dark) as (figure, [axes], theme):
         rows = range(len(shown))
         for row, estimate in zip(rows, shown.values(), strict=True):
             if estimate.ends is not None:
@@ -316,7 +310,6 @@ def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> drawing.
         axes.set_xlabel(f"{_measure(ranking)} (%)")
         axes.grid(axis="x")
         _draw_groups(axes, _groups(ranking), list(shown), theme)
-        drawing.finish(figure, [axes], f"{drawing.drawable(begun(title))}, with 95 % intervals", theme)
     return figure
 
 

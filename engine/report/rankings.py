@@ -239,7 +239,8 @@ def reported_ranking(matched: Matched) -> ReportedRanking | None:
     try:
         dataset = _naming_candidates(matched)
         ranked = RankedBy.by_system(system, dataset, criterion)
-        ranking = followed(rank(ranked.comparisons, dataset=dataset))
+        comparisons = ranked.comparisons
+        ranking = followed(rank(comparisons, dataset=dataset))
         corrected = followed(by_labels(system, dataset, criterion))
     except SetupError:
         return None
@@ -253,7 +254,12 @@ def reported_ranking(matched: Matched) -> ReportedRanking | None:
         first = section is sheet.sections[0]
         note = f"The candidate models that wrote the responses. {sheet.title}." if first else section.note
         sections.append(replace(section, key=f"ranking_{section.key}", title=title, note=note))
-    sections += _beside_annotators(matched, ranked, criterion)
+    golds = {item.id: item.gold.get(criterion) for item in matched.dataset}
+    said = compared.said_of([golds.get(item_id) for item_id in comparisons.ids])
+    annotators = f"the human labels of {matched.dataset.name}, {words(criterion)}"
+    with suppress(SetupError):
+        found = followed(side_by_side(comparisons, comparisons.with_said(said)))
+        sections.append(side_by_side_section(found, ranked.title, annotators, stopped(ranked)))
     return ReportedRanking(ranking, ranked.title, sections)
 
 
@@ -265,18 +271,6 @@ def apart_of(matched: Matched) -> RankedByLabels | None:
         criterion = default_criterion(matched.system.criteria)
         return judged_apart(matched.system, _naming_candidates(matched), criterion)
     return None
-
-
-def _beside_annotators(matched: Matched, ranked: RankedBy, criterion: str) -> Iterator[Section]:
-    comparisons = ranked.comparisons
-    golds = {item.id: item.gold.get(criterion) for item in matched.dataset}
-    by_annotators = comparisons.with_said(
-        compared.said_of([golds.get(item_id) for item_id in comparisons.ids])
-    )
-    annotators = f"the human labels of {matched.dataset.name}, {words(criterion)}"
-    with suppress(SetupError):
-        found = followed(side_by_side(comparisons, by_annotators))
-        yield side_by_side_section(found, ranked.title, annotators, stopped(ranked))
 
 
 @dataclass(frozen=True, eq=False)

@@ -246,8 +246,8 @@ def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
         [words(name), found.items, found.share, found.interval, found.baseline, found.most_frequent]
         for name, found in accuracies.items()
     ]
-    shares = mean([found.share for found in accuracies.values()])
-    baselines = mean([found.baseline for found in accuracies.values()])
+    shares = mean(found.share for found in accuracies.values())
+    baselines = mean(found.baseline for found in accuracies.values())
     return Table(_RUN_ACCURACY, [*rows, ["mean", "", shares, _of_mean(accuracies), baselines, ""]])
 
 
@@ -269,8 +269,7 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
         changed = sum(label_of(judgment) is not label_of(other) for judgment, other in pairs)
         used = after.calibration is not None and name in after.calibration.criteria
         one = after.one_labels.get(name)
-        moved = [each.place_decides for each in column if isinstance(each, Judgment)]
-        share = mean([each for each in moved if each is not None])
+        share = mean(each.place_decides for each in column if isinstance(each, Judgment))
         rows.append([words(name), used, len(column), changed, share, one.in_words if one else ""])
     return Table(_CHANGES, rows)
 
@@ -317,25 +316,20 @@ def method_table(by_method: Mapping[str, RunResults], right: AccuracyByMethod) -
         *((columns.FLIPPED,) if Order.BA in by_method[ALL_METHODS].run.identity.orders else ()),
         columns.ANSWER_MASS,
     )
-    rows = [_row(name, right[name], count_run(each), shown) for name, each in by_method.items()]
+    rows: list[Row] = []
+    for name, each in by_method.items():
+        shares = {criterion: found.share for criterion, found in right[name].items()}
+        counts = count_run(each)
+        values = {
+            **shares,
+            _METHOD.key: name,
+            columns.ACCURACY.key: mean(shares.values()),
+            columns.SHARE_INTERVAL.key: _of_mean(right[name]),
+            columns.FLIPPED.key: mean(count.flipped for count in counts),
+            columns.ANSWER_MASS.key: mean(count.answer_mass for count in counts),
+        }
+        rows.append([values[column.key] for column in shown])
     return Table(shown, rows)
-
-
-def _row(
-    name: str, right: Mapping[str, Accuracy], counts: list[LabelCounts], shown: tuple[Column, ...]
-) -> Row:
-    shares = {criterion: found.share for criterion, found in right.items()}
-    values = {
-        **shares,
-        _METHOD.key: name,
-        columns.ACCURACY.key: mean(list(shares.values())),
-        columns.SHARE_INTERVAL.key: _of_mean(right),
-        columns.FLIPPED.key: mean([count.flipped for count in counts if count.flipped is not None]),
-        columns.ANSWER_MASS.key: mean(
-            [count.answer_mass for count in counts if count.answer_mass is not None]
-        ),
-    }
-    return [values[column.key] for column in shown]
 
 
 _HASH_SHOWN = 12  # letters: enough to tell two apart

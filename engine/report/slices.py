@@ -48,7 +48,6 @@ _SLICES_NOTE = (
     " human label, the accuracy on that criterion is the recall of this label, and the most frequent"
     " label is always right."
 )
-_TOO_FEW = f"under {FEW} instructions: too few"
 
 
 def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
@@ -56,13 +55,9 @@ def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
     sections = []
     for measured in found:
         whole, by_criterion = slice_table(measured), criterion_slice_table(measured)
-        tables = [whole, by_criterion] if len(by_criterion.columns) > 1 else [whole]
-        said = slices_in_words(measured)
-        parts: list[Part] = [
-            Sentences([slices_in_short(measured)]),
-            *tables,
-            *([Sentences(said)] if said else ()),
-        ]
+        parts: list[Part] = [Sentences([slices_in_short(measured)]), whole]
+        parts += [by_criterion] if len(by_criterion.columns) > 1 else []
+        parts += [Sentences(said)] if (said := slices_in_words(measured)) else []
         title = f"By {measured.division.words}"
         note = _SLICES_NOTE if measured is found[-1] else ""
         sections.append(Section(f"slices by {measured.division.words}", title, parts, note))
@@ -142,35 +137,19 @@ def slice_caveats(found: SlicedMeasures | SlicedWeightedScoring) -> list[str]:
 
 def slice_table(measured: SlicedMeasures) -> Table:
     """A row for each slice; without human labels the columns that need them are omitted."""
-    partly = any(0 < twice < scored for twice, scored in (found.in_both_orders for found in measured.slices))
-    first: tuple[Column, ...] = (_first(measured.division.words), _ITEMS)
-    if not any(found.measures for found in measured.slices):
-        shown = columns.with_both_orders((_TIES, columns.FLIPPED)) if partly else (_TIES, columns.FLIPPED)
-        return Table(
-            (*first, *shown),
-            [[_name(found), found.items, *columns.cells(found, shown)] for found in measured.slices],
-        )
-    shown = (
-        _MEAN,
-        columns.SHARE_INTERVAL,
-        columns.MOST_FREQUENT,
-        _KAPPA,
-        _TIES,
-        _HUMAN_TIES,
-        columns.FLIPPED,
-    )
-    shown = columns.with_both_orders(shown) if partly else shown
-    rows = [
-        [
-            _name(found),
-            found.items,
-            found.labelled,
-            *columns.cells(found, shown),
-            _TOO_FEW if found.few else "",
-        ]
-        for found in measured.slices
-    ]
-    return Table((*first, _LABELLED, *shown, _NOTE), rows)
+    labelled = any(found.measures for found in measured.slices)
+    shown: tuple[Column, ...] = (_TIES, columns.FLIPPED)
+    if labelled:
+        of_labels = _MEAN, columns.SHARE_INTERVAL, columns.MOST_FREQUENT, _KAPPA
+        shown = (*of_labels, _TIES, _HUMAN_TIES, columns.FLIPPED)
+    if any(0 < twice < scored for twice, scored in (found.in_both_orders for found in measured.slices)):
+        shown = columns.with_both_orders(shown)
+    rows: list[Row] = []
+    for found in measured.slices:
+        first, values = (_name(found), found.items), columns.cells(found, shown)
+        rows.append([*first, found.labelled, *values, _few(found)] if labelled else [*first, *values])
+    more = (_LABELLED, *shown, _NOTE) if labelled else shown
+    return Table((_first(measured.division.words), _ITEMS, *more), rows)
 
 
 def criterion_slice_table(measured: SlicedMeasures) -> Table:
@@ -215,7 +194,7 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
         if two:
             known = lead(matched[0], matched[1], found.part)
             values.append(known and Estimate(known.value, known.interval))
-        rows.append([_name(found), found.labelled, *values, _TOO_FEW if found.few else ""])
+        rows.append([_name(found), found.labelled, *values, _few(found)])
     return Table((_first(first.division.words), _LABELLED, *of_systems, _NOTE), rows)
 
 
@@ -243,8 +222,7 @@ def weighed_slice_table(weighed: SlicedWeightedScoring) -> Table:
         said: Row = (0, None)
         if found.agreement:
             said = (found.agreement.items, Estimate(found.agreement.accuracy, found.interval))
-        few = _TOO_FEW if found.instructions < FEW else ""
-        rows.append([_name(found), found.items, *won, *(said if held else ()), few])
+        rows.append([_name(found), found.items, *won, *(said if held else ()), _few(found)])
     more = _HELD if held else ()
     return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more, _NOTE), rows)
 
@@ -255,3 +233,7 @@ def _first(title: str) -> Column:
 
 def _name(found: SliceMeasures | SliceScoring) -> str:
     return clipped(visible(found.part.name))
+
+
+def _few(found: SliceMeasures | SliceScoring) -> str:
+    return f"under {FEW} instructions: too few" if found.instructions < FEW else ""

@@ -89,18 +89,21 @@ def outcome_in_words(tuning_result: TuningResult) -> list[str]:
     if worth.over_default is not None:
         better = f"{'' if worth.over_default.significantly_better else 'not '}significantly better"
         said.append(f"They are {better} than the default settings ({DEFAULT_IN_WORDS}).")
-    return [*said, _needed(worth), *_on_criteria(tuning_result, worth)]
-
-
-def _on_criteria(tuning_result: TuningResult, worth: HeldOut) -> Iterator[str]:
+    held = counted(worth.instructions, "instruction was", "instructions were")
+    by = f"with 80 % power with about {worth.needed:,} labelled instructions held out; {held}"
+    if worth.needed <= worth.instructions:
+        by = "on the held-out items, with 80 % power"
+    gain = f"A gain of {100 * GAIN_TO_SEE:.0f} points over the most frequent label"
+    said.append(f"{gain} would be detected {by}.")
     asked, fitted = tuning_result.criteria, tuning_result.recipe.calibration.criteria
     if unmeasured := [words(name) for name in asked if name not in worth.criteria]:
-        yield f"Not measured on {', '.join(unmeasured)}: too few labels."
+        said.append(f"Not measured on {', '.join(unmeasured)}: too few labels.")
     if plain := [words(name) for name in asked if name not in fitted]:
-        yield f"Not calibrated, because of too few labels: {', '.join(plain)}."
+        said.append(f"Not calibrated, because of too few labels: {', '.join(plain)}.")
     if worth.unscored:
         judgments = counted(worth.unscored, "judgment is", "judgments are")
-        yield f"{judgments} unscored on held-out items and excluded."
+        said.append(f"{judgments} unscored on held-out items and excluded.")
+    return said
 
 
 def _worth_table(worth: HeldOut) -> Table:
@@ -111,17 +114,6 @@ def _worth_table(worth: HeldOut) -> Table:
         if gain is not None
     ]
     return Table(_WORTH, rows)
-
-
-def _needed(worth: HeldOut) -> str:
-    gain = f"A gain of {100 * GAIN_TO_SEE:.0f} points over the most frequent label"
-    if worth.needed <= worth.instructions:
-        return f"{gain} would be detected on the held-out items, with 80 % power."
-    held = counted(worth.instructions, "instruction was", "instructions were")
-    return (
-        f"{gain} would be detected with 80 % power with about {worth.needed:,} labelled instructions held"
-        f" out; {held}."
-    )
 
 
 def _left_undone(tuning_result: TuningResult) -> Iterator[str]:

@@ -61,6 +61,12 @@ def weighted_scoring_section(weighted_scoring: WeightedScoring, system: System, 
     if weighted_scoring.informative.refused:
         return Section("weighing", _TITLE, doubts)
     agreement = weighted_scoring.agreement
+    total = sum(weighted_scoring.weights.values())
+    weights = ", ".join(
+        f"{words(name)} {weight / total:.3f}" for name, weight in weighted_scoring.weights.items()
+    )
+    weighed = f"Weights: {weights}. Differences up to {weighted_scoring.tie_threshold:g} points are a tie."
+    weighed += f" Weights and tie threshold: {source}." if source else ""
     sure = ""
     if system.results is None:
         sure = "; the label of a submission counts as probability 1"
@@ -72,7 +78,7 @@ def weighted_scoring_section(weighted_scoring: WeightedScoring, system: System, 
         [
             *doubts,
             *([Sentences([fitted], Tone.CAVEAT)] if (fitted := weighted_scoring.fit_in_words) else []),
-            Sentences([_weights(weighted_scoring, source)]),
+            Sentences([weighed]),
             weighted_scoring_table(weighted_scoring),
             *([overall_agreement_table(agreement), winner_table(agreement)] if agreement else []),
             Picture(
@@ -157,15 +163,6 @@ def _estimate(share: float | None, ends: Interval | None) -> Fact:
     return Fact(Kind.ESTIMATE, None if share is None else Estimate(share, ends))
 
 
-def _weights(weighted_scoring: WeightedScoring, source: str) -> str:
-    total = sum(weighted_scoring.weights.values())
-    weights = ", ".join(
-        f"{words(name)} {weight / total:.3f}" for name, weight in weighted_scoring.weights.items()
-    )
-    said = f"Weights: {weights}. Differences up to {weighted_scoring.tie_threshold:g} points are a tie."
-    return f"{said} Weights and tie threshold: {source}." if source else said
-
-
 _MARGIN_BINS = 20
 
 
@@ -173,9 +170,8 @@ def margin_figure(weighted_scoring: WeightedScoring, name: str = "", dark: bool 
     """The margins of the weighted judge by winner, in score points, and the tie threshold."""
     edges = _margin_edges(weighted_scoring)
     decided = weighted_scoring.result["results"]
-    with drawing.themed(dark) as theme:
-        figure = drawing.new_figure(3.2)
-        axes = figure.subplots()
+    title = f"Margins of the weighted judge\n{drawing.drawable(name)}".rstrip()
+    with drawing.new_panels(3.2, title, dark, legend_columns=4) as (figure, [axes], theme):
         base = np.zeros(len(edges) - 1)
         colours = (theme.human, theme.judge, theme.third)
         for winner, colour, hatch in zip((TIE, *WINNERS[:2]), colours, ("..", "", "//"), strict=True):
@@ -196,9 +192,6 @@ def margin_figure(weighted_scoring: WeightedScoring, name: str = "", dark: bool 
         axes.set_xlabel("margin (score points)")
         axes.set_ylabel("comparisons")
         axes.grid(axis="y")
-        title = f"Margins of the weighted judge\n{drawing.drawable(name)}".rstrip()
-        drawing.finish(figure, [axes], title, theme)
-        drawing.add_legend(figure, axes, 4)
     return figure
 
 

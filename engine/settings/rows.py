@@ -193,6 +193,10 @@ class ExampleKind(StrEnum):
     NEAR = "near"
 
 
+EXAMPLE_KINDS = {"fixed": ExampleKind.FIXED, "nearest": ExampleKind.NEAR}
+"""By the words that a user writes."""
+
+
 class KvType(StrEnum):
     """The numbers of the KV cache: in 16 bits, or in 8.5 for half the room and rounder results."""
 

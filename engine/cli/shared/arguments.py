@@ -5,7 +5,7 @@ once one is read: each command waits for its own libraries alone (tests/test_lay
 
 import argparse
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +16,7 @@ from engine.cli.shared.console import Options, Parser, tell
 from engine.core import VERSION
 from engine.core.column_map import ColumnMap, JudgeColumn, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError, Step
-from engine.core.events import CancelToken
+from engine.core.events import CancelToken, followed
 from engine.core.items import Method
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Sheet, sheet_latex, sheet_markdown
@@ -36,10 +36,7 @@ def model_file(word: str) -> Path:
     """The file of the model that a word names, as `find_model` finds it; prints which one."""
     from engine.operations.opening import find_model
 
-    path, told = find_model(word)
-    if told:
-        tell(told)
-    return path
+    return followed(find_model(word), lambda note: tell(str(note.said)))
 
 
 def option_of(dest: str) -> str:
@@ -128,6 +125,12 @@ def items_of_run(
     return dataset
 
 
+def files_of_run(options: argparse.Namespace, run: StoredRun, store: Path) -> dict[str, Path]:
+    """What is read of a run, its dataset where the options say, so that no output overwrites it."""
+    dataset = options.dataset or run.identity.dataset_path
+    return {"dataset": dataset, "model": run.identity.model_path, "run store": store}
+
+
 def add_judge_file(arguments: Parser) -> None:
     """What to say of a SYSTEM that is a file of another judge."""
     arguments.text(
@@ -171,8 +174,12 @@ def add_table_files(arguments: Parser) -> None:
     arguments.file("--markdown", "the printed report as Markdown")
 
 
-def table_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
-    return {"--latex": options.latex, "--markdown": options.markdown}
+_WRITTEN = ("out", "json", "csv", "latex", "markdown", "methods_text", "bib")
+
+
+def written_files(options: argparse.Namespace) -> dict[str, Path | None]:
+    """What a command is to write, by the options that name it."""
+    return {option_of(name): getattr(options, name, None) for name in _WRITTEN}
 
 
 def write_json_file(options: argparse.Namespace, what: str, found: object) -> None:
@@ -196,10 +203,6 @@ def write_table_files(
         if path is not None:
             write_whole(path, text(shown, made_by(command)).encode("utf-8"))
             print(f"Tables: {path}\n")
-
-
-FEW_SHOT_SELECTION = {"fixed": rows.ExampleKind.FIXED, "nearest": rows.ExampleKind.NEAR}
-"""How examples are selected, by the values of --few-shot-selection."""
 
 
 def option_names(methods: Iterable[Method] = Method) -> str:
@@ -240,7 +243,7 @@ def add_examples(group: Options) -> None:
     group.number("--few-shot", f"number of examples in each prompt ({rows.DEFAULT_SHOTS})", metavar="K")
     group.choice(
         "--few-shot-selection",
-        FEW_SHOT_SELECTION,
+        rows.EXAMPLE_KINDS,
         "which examples: fixed, the same for all items (default), or nearest, those whose instructions are"
         " most similar to the item's",
     )
@@ -249,9 +252,7 @@ def add_examples(group: Options) -> None:
 def given_examples(options: argparse.Namespace) -> dict[str, Any]:
     from engine.operations.judge_request import example_settings
 
-    selection = options.few_shot_selection
-    choice = None if selection is None else FEW_SHOT_SELECTION[selection]
-    return example_settings(options.examples, options.few_shot, choice)
+    return example_settings(options.examples, options.few_shot, options.few_shot_selection)
 
 
 def _add(group: Options, row: rows.SettingRow, words: str) -> None:

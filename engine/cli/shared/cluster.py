@@ -177,29 +177,27 @@ def cluster() -> console.Parser:
     return arguments
 
 
-def _cluster(options: argparse.Namespace) -> int:
+def _cluster(options: argparse.Namespace) -> None:
     need_cluster()
-    return int(options.action(options))
+    options.action(options)
 
 
-def _certificates(options: argparse.Namespace) -> int:
+def _certificates(options: argparse.Namespace) -> None:
     files = make_certificates(options.folder or default_folder())
     print(f"Certificates for your cluster are in {console.printable(str(files.key.parent))}")
     print("Copy this folder to each of its computers over a private channel (scp, a USB stick).")
     print("Anyone who has key.pem can run programs on all of them, and read the items.")
-    return console.DONE
 
 
-def _scheduler(options: argparse.Namespace) -> int:
+def _scheduler(options: argparse.Namespace) -> None:
     address = address_of(options.address, options.plain_tcp)
     if not address.encrypted:
         console.tell("Not encrypted: anyone who can reach this port can run programs on all workers.")
     run_scheduler = _with_dask("service").run_scheduler
     run_scheduler(address, options.certificates, options.scheduler_file, console.tell)
-    return console.DONE
 
 
-def _worker(options: argparse.Namespace) -> int:
+def _worker(options: argparse.Namespace) -> None:
     address = scheduler_address(options.address, options.plain_tcp)
     machine_settings(options.threads)  # wrong numbers are refused at once
     with console.interruptible() as cancel:
@@ -207,7 +205,6 @@ def _worker(options: argparse.Namespace) -> int:
     models = tuple(_models(word).absolute() for word in options.model)
     worker = WorkerOptions(models, options.threads, device, options.gpu_layers)
     _with_dask("service").run_worker(address, options.certificates, worker, console.tell)
-    return console.DONE
 
 
 def _models(word: str) -> Path:

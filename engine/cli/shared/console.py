@@ -84,15 +84,15 @@ class Parser(Options, argparse.ArgumentParser):
 
 
 def command_parser(
-    named: Callable[[], "Parser"], run: Callable[[argparse.Namespace], int], description: str = ""
+    named: Callable[[], "Parser"], run: Callable[[argparse.Namespace], int | None], description: str = ""
 ) -> Parser:
     """The parser of the command that is called as the function `named`, whose docstring describes it unless
-    `description` does. `run`, which returns the exit code, is its `command`.
+    `description` does. `run`, which returns the exit code, None for DONE, is its `command`.
     """
     title = f"{program()} {named.__name__.replace('_', '-')}"
     words = description or cleandoc(named.__doc__ or "")
     made = Parser(prog=title, description=words, formatter_class=_HelpFormatter, allow_abbrev=False)
-    made.set_defaults(command=run)
+    made.set_defaults(command=lambda options: run(options) or DONE)
     return made
 
 
@@ -100,7 +100,7 @@ Actions: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 def add_action(
-    actions: Actions, name: str, do: Callable[..., int], words: str, *, of_run: str = ""
+    actions: Actions, name: str, do: Callable[..., int | None], words: str, *, of_run: str = ""
 ) -> Parser:
     """One of the actions of a command, `do` as its `action`; `of_run`: how the id that it takes is called."""
     made = actions.add_parser(name, help=words)

@@ -1,7 +1,7 @@
 """What the commands that measure take: human labels, models, weights, slices, files."""
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from engine.cli.shared import console
 from engine.cli.shared.progress import with_notes
 from engine.core.column_map import NO_COLUMN
 from engine.core.errors import SetupError
-from engine.core.events import CancelToken
+from engine.core.events import CancelToken, followed
 from engine.core.formatting import SLICES_NOTE
 from engine.core.items import Method
 from engine.core.tables import Part, Section
@@ -73,10 +73,8 @@ def read_labels(
     rubric = opening.label_rubric(shared.rubric_of(options), systems)
     if shared.columns_of(options, rubric) is not None:
         return shared.read_dataset(options, path, cancel, rubric)
-    dataset, notes = opening.read_labels(path, systems, rubric, cancel)
-    for note in notes:
-        console.tell(console.printable(note))
-    return dataset
+    read = opening.read_labels(path, systems, rubric, cancel)
+    return followed(read, lambda note: console.tell(console.printable(str(note.said))))
 
 
 def read_systems(
@@ -245,9 +243,15 @@ def slices_section(parts: Sequence[Part]) -> list[Section]:
 
 
 def check_measure_outputs(
-    options: argparse.Namespace, written: Mapping[str, Path | None], systems: Iterable[str]
+    options: argparse.Namespace, systems: Iterable[str], figures: Iterable[Path] = ()
 ) -> None:
     """Before long work: whether there is such a judge model, and the outputs overwrite no input."""
+    written = shared.written_files(options)
+    if written["--bib"] and not written["--methods-text"]:
+        raise SetupError(
+            "--bib writes the references of a methods paragraph, and none is requested.",
+            "Also name a file for the paragraph: --methods-text FILE.tex",
+        )
     if isinstance(word := getattr(options, "judge_model", None), str):
         options.judge_model = shared.model_file(word)
     given = {
@@ -259,7 +263,7 @@ def check_measure_outputs(
     words = list(systems)
     read |= {f"file {word}": Path(word) for word in words if not word.isdecimal()}
     read |= opening.files_of_runs(options.store, [int(word) for word in words if word.isdecimal()])
-    files.check_targets(written, read)
+    files.check_targets(written | {f"--figures {path.name}": path for path in figures}, read)
 
 
 def add_methods(arguments: console.Parser) -> None:
@@ -269,15 +273,6 @@ def add_methods(arguments: console.Parser) -> None:
         "with --methods-text: its references as BibTeX; the paragraph is then LaTeX",
         metavar="FILE.bib",
     )
-
-
-def methods_targets(options: argparse.Namespace) -> Mapping[str, Path | None]:
-    if options.bib and not options.methods_text:
-        raise SetupError(
-            "--bib writes the references of a methods paragraph, and none is requested.",
-            "Also name a file for the paragraph: --methods-text FILE.tex",
-        )
-    return {"--methods-text": options.methods_text, "--bib": options.bib}
 
 
 def write_methods(options: argparse.Namespace, command: str, statements: Sequence[Statement]) -> None:

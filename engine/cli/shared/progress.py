@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from engine.cli.shared.console import DONE, INCOMPLETE, printable, printed_section, raw_stderr, tell
 from engine.cli.shared.hints import OPTIONS
-from engine.core.events import CancelToken, FilesRead, MeasureProgress, Note, Preparing, RunEvent, followed
+from engine.core.events import CancelToken, FilesRead, MeasureProgress, Note, Preparing, followed
 from engine.core.formatting import counted
 from engine.core.health import Health
 from engine.core.tables import Section
-from engine.operations.progress_bar import MAY_SLEEP, RunProgressBar, new_bar
-from engine.system.computer import Awake, KeepAwake, available_memory, can_stay_awake
+from engine.operations.progress_bar import RunProgressBar, new_bar
+from engine.system.computer import available_memory
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -71,20 +71,8 @@ def show_measure(title: str, measure: Generator[Any, None, Result]) -> Result:
             bar.close()
 
 
-class ShownRun(RunProgressBar):
-    def __init__(self) -> None:
-        super().__init__(raw_stderr, tell, OPTIONS.of)
-
-    def to_its_end(self, work: Generator[RunEvent, None, Result], keep_awake: KeepAwake) -> Result:
-        if keep_awake is KeepAwake.YES and not can_stay_awake():
-            tell(MAY_SLEEP)
-        with self, Awake(keep_awake) as awake:
-
-            def show(event: RunEvent) -> None:
-                awake.refresh()
-                self.show(event)
-
-            return followed(work, show)
+def run_bar() -> RunProgressBar:
+    return RunProgressBar(raw_stderr, tell, OPTIONS.of)
 
 
 def show_forecast(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.events import Note, followed
 from engine.models.finder import FoundModel, default_folders, find_models
 from engine.operations.opening import find_model
 
@@ -188,8 +189,10 @@ def test_a_model_that_is_listed_with_its_folder_is_used_by_that_name(private_hom
     model = put(private_home / "jan" / "llamacpp" / "models" / "Qwen3-8B" / "model.gguf")
     (found,) = found_in(private_home)
     assert found.name == "Qwen3-8B/model"
-    assert find_model(found.name)[0] == model
-    assert find_model("Qwen3-9B/model") == (Path("Qwen3-9B/model"), "")  # a path, then
+    assert followed(find_model(found.name)) == model
+    notes: list[Note] = []
+    assert followed(find_model("Qwen3-9B/model"), notes.append) == Path("Qwen3-9B/model")  # a path, then
+    assert not notes
 
 
 @pytest.mark.parametrize(
