@@ -70,8 +70,7 @@ def _generate(options: argparse.Namespace) -> int:
     )
     with console.interruptible() as cancel:
         ready = progress.with_notes(generating.prepare(request, cancel))
-        for name, value in ready.facts.pairs:
-            print(f"{name:<28}  {console.printable(value)}")
+        console.print_sheet(ready.sheet)
         if options.plan:
             return console.DONE
         try:

@@ -1,17 +1,17 @@
 """Responses of candidate models to prompts: the job."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.events import Preparing, followed
+from engine.core.events import Note, Preparing, followed
 from engine.core.formatting import counted
 from engine.core.tables import Section, Sentences, Sheet, Tone
+from gui.widgets.notice import IN_THE_WINDOW
 from gui.workspace.threads import JobControl, job
 
 if TYPE_CHECKING:
-    from engine.operations.generate import GenerationRequest
+    from engine.operations.generate import GenerationRequest, ReadyGeneration
 
 
 @dataclass(frozen=True)
@@ -43,20 +43,43 @@ class WrittenResponses:
 
 
 @job
+def plan(control: JobControl, asked: GenerationAsked) -> Sheet:
+    """What is left to write, and what that takes. Reports Preparing; raises what `prepare` raises."""
+    ready, notes = _prepared(control, asked)
+    return _with_notes(ready.sheet, notes)
+
+
+@job
 def write(control: JobControl, asked: GenerationAsked) -> WrittenResponses:
     """Write what is not there yet. Reports Preparing and MeasureProgress; raises what `generate` raises."""
-    control.report(Preparing("Reading the prompts"))
-    from engine.operations.generate import generate, prepare
+    from engine.operations.generate import generate
 
-    ready = followed(prepare(asked.request(), control.cancel), control.report)
+    ready, _ = _prepared(control, asked)
     written = followed(generate(ready, control.cancel, apart=control.apart), control.report)
     lines = [
         f"{each.path.name}: {counted(each.count, 'response', 'responses')}, {each.tokens:,} tokens"
         for each in written
     ]
+    sheet = Sheet("Responses", [Section("responses", "Responses", [Sentences(lines)])])
     warnings = [warning for each in written for warning in each.warnings]
-    sections: Sequence[Section] = [
-        Section("responses", "Responses", [Sentences(lines)]),
-        *([Section("notes", "Please note", [Sentences(warnings, Tone.CAVEAT)])] if warnings else []),
-    ]
-    return WrittenResponses(tuple(each.path for each in written), Sheet("Responses", sections))
+    return WrittenResponses(tuple(each.path for each in written), _with_notes(sheet, warnings))
+
+
+def _prepared(control: JobControl, asked: GenerationAsked) -> "tuple[ReadyGeneration, list[str]]":
+    control.report(Preparing("Reading the prompts"))
+    from engine.operations.generate import prepare
+
+    notes: list[str] = []
+
+    def follow(event: Note | Preparing) -> None:
+        if isinstance(event, Note):
+            notes.append(IN_THE_WINDOW.of(event.said))
+        else:
+            control.report(event)
+
+    return followed(prepare(asked.request(), control.cancel), follow), notes
+
+
+def _with_notes(sheet: Sheet, notes: list[str]) -> Sheet:
+    said = Section("notes", "Please note", [Sentences(notes, Tone.CAVEAT)])
+    return replace(sheet, sections=[*sheet.sections, said]) if notes else sheet
