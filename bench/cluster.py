@@ -177,7 +177,7 @@ class SimulatedModel(ModelOnWorker):
     def knows(self, _key: str) -> bool:
         return True
 
-    def judge(
+    def do(
         self, groups: Sequence[Sequence[PlacedItem]], _wanted: Callable[[], bool]
     ) -> list[list[JudgedItem]]:
         time.sleep(self._seconds * sum(map(len, groups)))

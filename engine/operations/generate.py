@@ -2,9 +2,10 @@
 of its own. Does not know: who asks, how anything is shown, who judges.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, MeasureProgress, Note, Preparing, Reports, TokensEvaluated
@@ -33,6 +34,7 @@ from engine.system.files import check_writable, make_folder
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 MOST_MODELS = 8
+Writer = Callable[[CancelToken, GenerationPlan], Generator[Any, None, Responses]]
 _PLANNED = (
     Column("model", "model", Kind.TEXT, "Who writes."),
     Column("prompts", "prompts left", Kind.PART, "The prompts to which it has not responded yet."),
@@ -119,10 +121,10 @@ def prepare(
 
 
 def generate(
-    ready: ReadyGeneration, cancel: CancelToken, apart: bool = True
+    ready: ReadyGeneration, cancel: CancelToken, apart: bool = True, write: Writer = write_responses
 ) -> Generator[Note | Preparing | MeasureProgress | TokensEvaluated, None, list[Responses]]:
-    """Write what is not there yet; the same again resumes after a stop. `apart`: in processes of their own.
-    On mains the computer is kept awake meanwhile. Raises what `write_responses` raises.
+    """Write what is not there yet; the same again resumes after a stop. `apart`: in processes of their own,
+    each by `write`. On mains the computer is kept awake meanwhile. Raises what `write_responses` raises.
     """
     found = []
     for plan in ready.plans:
@@ -133,7 +135,7 @@ def generate(
         if responses is None:
             yield Preparing(plan.model.name)
             kind = SubprocessWorker if apart else InProcessWorker
-            with kind(write_responses, cancel) as worker, in_use(plan.model), Awake(KeepAwake.MAINS) as awake:
+            with kind(write, cancel) as worker, in_use(plan.model), Awake(KeepAwake.MAINS) as awake:
                 reports = Reports(worker.do(plan))
                 for event in reports:
                     awake.refresh()

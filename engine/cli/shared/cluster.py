@@ -57,32 +57,35 @@ def need_cluster() -> None:
         )
 
 
-def add_cluster(group: console.Options) -> None:
+def add_cluster(group: console.Options, judges: bool = True) -> None:
+    verb = "judge" if judges else "write"
     group.text(
         "--cluster",
         "ADDRESS",
-        "judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
+        f"{verb} with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
     )
-    group.number("--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
-    group.flag("--mixed-builds", "also use workers with other builds of llama.cpp")
+    if judges:
+        group.number("--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
+        group.flag("--mixed-builds", "also use workers with other builds of llama.cpp")
     add_connection(group)
 
 
 def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
     if options.cluster is None:
         return None
-    for name, value in (("--threads", options.threads), ("--device", options.device)):
-        if value is not None:
+    given = {"task_items": ITEMS_OF_A_TASK, "mixed_builds": False, **vars(options)}
+    for name in ("threads", "device"):
+        if given.get(name) is not None:
             raise SetupError(
-                f"{name} is for judging on this computer, --cluster for judging on others.",
-                f"Set it for each worker: cluster worker ADDRESS {name} ...",
+                f"--{name} is for work on this computer, --cluster for work on others.",
+                f"Set it for each worker: cluster worker ADDRESS --{name} ...",
             )
-    if options.task_items < 1:
-        raise SetupError(f"--task-items is {options.task_items}.", "Use 1 or more.")
+    if given["task_items"] < 1:
+        raise SetupError(f"--task-items is {given['task_items']}.", "Use 1 or more.")
     need_cluster()
     address = scheduler_address(options.cluster, options.plain_tcp)
     connection = _with_dask("connection").Connection(address, options.certificates)
-    return ClusterRun(connection, options.task_items, options.mixed_builds)
+    return ClusterRun(connection, given["task_items"], given["mixed_builds"])
 
 
 def device_of_cluster(over: ClusterRun, cancel: CancelToken) -> str | None:
