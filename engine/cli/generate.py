@@ -12,7 +12,7 @@ from engine.core.errors import SetupError
 from engine.core.events import Cancelled
 from engine.data.prompts import OF_PROMPTS
 from engine.data.submission import check_suffix
-from engine.judging.generation import GenerationSettings, write_responses
+from engine.judging.generation import GenerationSettings
 from engine.operations import generate as generating
 from engine.report.pairs import pairs_sheet
 from engine.system.paths import program
@@ -72,7 +72,7 @@ def _generate(options: argparse.Namespace) -> int:
         options.threads,
     )
     over = cluster.cluster_of(options)
-    write = write_responses if over is None else partial(write_over_cluster, over)
+    elsewhere = None if over is None else partial(write_over_cluster, over)
     with console.interruptible() as cancel:
         ready = progress.with_notes(generating.prepare(request, cancel))
         console.print_sheet(ready.sheet)
@@ -81,9 +81,8 @@ def _generate(options: argparse.Namespace) -> int:
         if options.plan:
             return console.DONE
         try:
-            written = progress.show_measure(
-                "responses", generating.generate(ready, cancel, apart=over is None, write=write)
-            )
+            writing = generating.generate(ready, cancel, elsewhere=elsewhere)
+            written = progress.show_measure("responses", writing)
         except Cancelled:
             console.tell("Stopped. What is complete is kept: the same command resumes.")
             return console.INCOMPLETE

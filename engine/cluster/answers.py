@@ -18,7 +18,7 @@ from engine.core.errors import Hint, SetupError
 from engine.core.items import Item, Method, Order, Preference, digest, grouped, unsafe_explanation
 from engine.core.methods import MethodQuestion, asked_by, raw_prediction_of
 from engine.core.rubric import Rubric
-from engine.judging.generation import GenerationSettings, ReadPrompt, Written
+from engine.judging.generation import GenerationSettings, RawResponse, ReadPrompt
 from engine.judging.plan import RunPlan
 from engine.llama.context import SessionShape
 from engine.prompt.examples import ExamplePool
@@ -224,10 +224,12 @@ def _said_reading(reading: judgments.RawPrediction) -> _Prediction:
     return _Prediction(reading.order, reading.method, said)
 
 
-def written_group(said: object, asked: Sequence[ReadPrompt], settings: GenerationSettings) -> list[Written]:
+def written_group(
+    said: object, asked: Sequence[ReadPrompt], settings: GenerationSettings
+) -> list[RawResponse]:
     """The responses of a group as a worker answered them. WrongAnswer unless they can be these."""
     try:
-        found = record_of(said, list[Written])
+        found = record_of(said, list[RawResponse])
     except ValueError as error:
         raise WrongAnswer(f"another shape: {error}") from error
     if len(found) != len(asked) or not all(

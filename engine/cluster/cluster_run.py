@@ -12,28 +12,14 @@ from itertools import islice
 from queue import Empty
 from typing import TYPE_CHECKING
 
-from engine.cluster.answers import (
-    ITEMS_OF_A_TASK,
-    WriteWork,
-    WrongAnswer,
-    judged_group,
-    placed_items,
-    tasks_of,
-    work_of,
-    written_group,
-)
+from engine.cluster import answers
+from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, tasks_of, work_of
 from engine.cluster.task_queue import KindRecord, Patience, TaskAnswered
 from engine.cluster.worker_model import WorkerFacts, differences, facts_here, refused
 from engine.core import events
 from engine.core.errors import EngineBug, Hint, SetupError
 from engine.core.judgments import JudgedItem, Judgment
-from engine.judging.generation import (
-    GenerationPlan,
-    ResponseFile,
-    Responses,
-    keep_responses,
-    size_by_vocabulary,
-)
+from engine.judging.generation import GenerationPlan, ResponseFile, size_by_vocabulary
 from engine.judging.plan import (
     RunPlan,
     check_context,
@@ -114,13 +100,13 @@ class _Judging:
         yield from self._keeper.begin()
         dispatcher = import_module("engine.cluster.connection")  # Dask is there now, and for this alone
         work, own = work_of(self._plan), facts_here(self._plan.machine)
-        orders = dispatcher.Orders(
+        orders = dispatcher.TaskOrders(
             what="judge this run",
             work=work,
             template=self._template,
             tasks=tasks_of(groups, self._over.items),
-            items_of=partial(placed_items, self._plan),
-            read=partial(judged_group, rubric=work.rubric, settings=work.settings),
+            items_of=partial(answers.placed_items, self._plan),
+            read=partial(answers.judged_group, rubric=work.rubric, settings=work.settings),
             refused=partial(_unfit, own, self._plan.device, self._over.mixed_builds),
             patience=self._over.patience,
         )
@@ -157,27 +143,19 @@ class _Judging:
 
 
 def write_over_cluster(
-    over: ClusterRun, cancel: events.CancelToken, plan: GenerationPlan
-) -> Generator[events.MeasureProgress | events.ClusterUnderWay | events.Note, None, Responses]:
-    """Have workers write what is left of a plan, as `write_responses` does it here: the same groups in the
-    same file. Raises what `keep_responses` and `run_over_cluster` raise; Cancelled.
-    """
-    return (yield from keep_responses(plan, partial(_written, over, cancel, plan)))
-
-
-def _written(
     over: ClusterRun, cancel: events.CancelToken, plan: GenerationPlan, file: ResponseFile
 ) -> Generator[events.MeasureProgress | events.ClusterUnderWay | events.Note, None, None]:
+    """Have workers write the groups that a file lacks. Raises as `run_over_cluster`; Cancelled."""
     model, sizes, own = plan.model, size_by_vocabulary(plan, cancel), facts_here(plan.machine)
     model.check_unchanged()
     dispatcher = import_module("engine.cluster.connection")
-    orders = dispatcher.Orders(
+    orders = dispatcher.TaskOrders(
         what="write these responses",
-        work=WriteWork(model.name, model.hash, model.size_bytes, plan.settings, sizes.shape),
+        work=answers.WriteWork(model.name, model.hash, model.size_bytes, plan.settings, sizes.shape),
         template="",  # prompts are sent as tokens
         tasks=tasks_of(file.missing(sizes.groups), over.items),
         items_of=lambda task: [list(sizes.asked[group.start : group.stop]) for group in task.groups],
-        read=partial(written_group, settings=plan.settings),
+        read=partial(answers.written_group, settings=plan.settings),
         refused=partial(_unfit, own, None, None),
         patience=over.patience,
     )

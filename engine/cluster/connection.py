@@ -180,7 +180,7 @@ DispatcherEvent = ClusterEvent | TaskAnswered | BaseException | None
 
 
 @dataclass(frozen=True)
-class Orders:
+class TaskOrders:
     """`what`: is asked of workers, as they can or cannot do it."""
 
     what: str
@@ -204,7 +204,7 @@ class TaskDispatcher:
     order.
     """
 
-    def __init__(self, connection: Connection, orders: Orders, cancel: CancelToken) -> None:
+    def __init__(self, connection: Connection, orders: TaskOrders, cancel: CancelToken) -> None:
         self.told: queue.SimpleQueue[DispatcherEvent] = queue.SimpleQueue()
         self._connection = connection
         self._orders = orders

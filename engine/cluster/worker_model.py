@@ -202,23 +202,31 @@ class ModelOnWorker:
     def _opened(self, work: JudgeWork | WriteWork) -> OpenModel:
         if self._do is None:
             model, checked = self._file(work)
-
-            def shape(opened: LlamaModel) -> SessionShape:
-                if isinstance(work, WriteWork):
-                    return work.shape
-                return session_shape(work.settings, len(work.rubric.criteria), checked, opened)
-
             if isinstance(work, WriteWork):
                 check_memory(model, work.shape.context)
-            else:
-                check_memory(model, work.settings.context, kv_type=work.settings.kv_type)
-            opening = open_session(checked, self._options.machine(model), shape, self._cancel)
-            self._open = self._held.enter_context(opening)
-            if isinstance(work, WriteWork):
+                self._open = self._opening(checked, model, lambda _model: work.shape)
                 self._do = partial(write_group, self._open.session, work.settings)
-            else:
-                self._do = _judging(work, self._open)
+                return self._open
+            check_memory(model, work.settings.context, kv_type=work.settings.kv_type)
+            shape = partial(session_shape, work.settings, len(work.rubric.criteria), checked)
+            self._open, series = self._opening(checked, model, shape), set[int]()
+            judge = ItemJudge(
+                self._open.session,
+                self._open.template,
+                work.rubric,
+                work.settings,
+                work.examples,
+                calibration=work.calibration,
+                series=series,
+            )
+            self._do = partial(_judged, judge, series)
         return self._open
+
+    def _opening(
+        self, checked: CheckedModel, model: ModelFile, shape: Callable[[LlamaModel], SessionShape]
+    ) -> OpenModel:
+        machine = self._options.machine(model)
+        return self._held.enter_context(open_session(checked, machine, shape, self._cancel))
 
     def _file(self, work: ModelWork) -> tuple[ModelFile, CheckedModel]:
         if self._found is None or self._found[1].hash != work.model_hash:
@@ -226,26 +234,12 @@ class ModelOnWorker:
         return self._found
 
 
-def _judging(
-    work: JudgeWork, opened: OpenModel
-) -> Callable[[Sequence[PlacedItem]], Generator[JudgeEvent, None, list[JudgedItem]]]:
-    series: set[int] = set()
-    judge = ItemJudge(
-        opened.session,
-        opened.template,
-        work.rubric,
-        work.settings,
-        work.examples,
-        calibration=work.calibration,
-        series=series,
-    )
-
-    def judged(group: Sequence[PlacedItem]) -> Generator[JudgeEvent, None, list[JudgedItem]]:
-        series.clear()
-        series.update(each.position for each in group if each.in_series)
-        return (yield from judge.judge([(each.position, each.item) for each in group]))
-
-    return judged
+def _judged(
+    judge: ItemJudge, series: set[int], group: Sequence[PlacedItem]
+) -> Generator[JudgeEvent, None, list[JudgedItem]]:
+    series.clear()
+    series.update(each.position for each in group if each.in_series)
+    return (yield from judge.judge([(each.position, each.item) for each in group]))
 
 
 class _NotWanted(Exception):

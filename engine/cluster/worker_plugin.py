@@ -18,7 +18,7 @@ from engine.cluster.worker_model import ModelOnWorker, WorkerFacts, WorkerOption
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
 from engine.core.judgments import JudgedItem
-from engine.judging.generation import Written
+from engine.judging.generation import RawResponse
 from engine.models.opening import machine_settings
 
 PLUGIN = "tiebreak"
@@ -76,7 +76,7 @@ def do_task(key: str, groups: Sequence[Sequence[Any]]) -> bytes:
     return _answered(done)
 
 
-def _said(found: JudgedItem | Written) -> Any:
+def _said(found: JudgedItem | RawResponse) -> Any:
     return item_json(found) if isinstance(found, JudgedItem) else found
 
 

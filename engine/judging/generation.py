@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from engine.core.codec import plain, plain_values
 from engine.core.errors import Hint, SetupError
-from engine.core.events import Cancelled, CancelToken, Event, MeasureProgress, TokensEvaluated
+from engine.core.events import Cancelled, CancelToken, MeasureProgress, TokensEvaluated
 from engine.core.formatting import counted, listed
 from engine.core.items import digest
 from engine.data.prompts import CandidatePrompt
@@ -23,7 +23,7 @@ from engine.judging.item_reader import seed_of
 from engine.llama.context import SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LONE_TOKEN_CELLS, LlamaModel, Vocabulary, common_prefix
-from engine.llama.session import Continuation, LlamaSession, Sampling
+from engine.llama.session import Continuation, Generated, LlamaSession, Sampling
 from engine.models.checked_model import CheckedModel
 from engine.models.opening import open_session, open_template
 from engine.models.templates import template_of
@@ -109,7 +109,7 @@ class ReadPrompt(NamedTuple):
     tokens: tuple[int, ...]
 
 
-class Written(NamedTuple):
+class RawResponse(NamedTuple):
     """A response as a model wrote it, with its reasoning. `seconds`: its share of those of its group."""
 
     text: str
@@ -226,19 +226,11 @@ def _cells(tokens: Sequence[Sequence[int]], settings: GenerationSettings) -> int
 
 
 def write_responses(
-    cancel: CancelToken, plan: GenerationPlan
-) -> Generator[MeasureProgress | TokensEvaluated, None, Responses]:
-    """Write what is left of a plan: a work for a process of its own. Raises what `keep_responses` does;
-    ModelFileError, DeviceFailed; Cancelled, and then what is complete is kept.
-    """
-    return (yield from keep_responses(plan, partial(_written, plan, cancel)))
-
-
-def keep_responses(
-    plan: GenerationPlan, write: Callable[["ResponseFile"], Generator[Event, None, None]]
-) -> Generator[Event, None, Responses]:
-    """Have what is left of a plan written, then put it in order. SetupError where another process writes the
-    same file, where one that was begun otherwise is there, and where nothing can be written.
+    cancel: CancelToken, plan: GenerationPlan, write: "WriteGroups | None" = None
+) -> Generator[Any, None, Responses]:
+    """Have what is left of a plan written, here or by `write`, and put in order: a work for a process of its
+    own. SetupError where another process writes the same file, where one that was begun otherwise is there,
+    and where nothing can be written; ModelFileError, DeviceFailed; Cancelled: what is complete is kept.
     """
     try:
         claim = Claim(plan.part)
@@ -248,7 +240,7 @@ def keep_responses(
     try:
         file = ResponseFile(plan)
         if len(file.lines) < len(plan.prompts):
-            yield from write(file)
+            yield from (write or _written)(cancel, plan, file)
         lines = file.in_order
         write_whole(plan.out, b"".join(lines))
         claim.remove()
@@ -258,7 +250,7 @@ def keep_responses(
 
 
 def _written(
-    plan: GenerationPlan, cancel: CancelToken, file: "ResponseFile"
+    cancel: CancelToken, plan: GenerationPlan, file: "ResponseFile"
 ) -> Generator[MeasureProgress | TokensEvaluated, None, None]:
     sizes: list[SizedPrompts] = []
 
@@ -279,7 +271,7 @@ def _written(
 
 def write_group(
     session: LlamaSession, settings: GenerationSettings, asked: Sequence[ReadPrompt]
-) -> Generator[TokensEvaluated, None, list[Written]]:
+) -> Generator[TokensEvaluated, None, list[RawResponse]]:
     """The response to each prompt of a group."""
     tokens, lengths, begun = [prompt.tokens for prompt in asked], [0] * len(asked), time.monotonic()
     session.release([0])  # nothing is left of the group before: as if this one were the first
@@ -305,18 +297,18 @@ def write_group(
             writers = next(steps)
         except StopIteration as ended:
             seconds = (time.monotonic() - begun) / len(asked)
-            return [
-                Written(
-                    each.data.decode("utf-8", "ignore" if each.cut else "replace"), length, each.cut, seconds
-                )
-                for each, length in zip(ended.value, lengths, strict=True)
-            ]
+            found = zip(ended.value, lengths, strict=True)
+            return [RawResponse(_text(each), length, each.cut, seconds) for each, length in found]
         if writers:
             lengths = [len(writer.tokens) for writer in writers]
             yield TokensEvaluated(sum(not writer.done for writer in writers))
 
 
-def _row(plan: GenerationPlan, prompt: CandidatePrompt, written: Written, closing: str) -> dict[str, Any]:
+def _text(written: Generated) -> str:
+    return written.data.decode("utf-8", "ignore" if written.cut else "replace")
+
+
+def _row(plan: GenerationPlan, prompt: CandidatePrompt, written: RawResponse, closing: str) -> dict[str, Any]:
     text = written.text
     reasoning, closed, output = text.partition(closing) if closing else ("", "", text)
     if closing and not closed:  # it never came to an answer, or began with one
@@ -375,15 +367,15 @@ class ResponseFile:
         begins = {self._plan.prompts[group.start].id: group for group in groups}
         found, done = set[range](), 0
         while done < len(self.lines):
-            group = begins[json.loads(self.lines[done])["id"]]
-            if done + len(group) > len(self.lines):
+            group = begins.get(json.loads(self.lines[done])["id"])
+            if group is None or done + len(group) > len(self.lines):
                 break
             found.add(group)
             done += len(group)
         del self.lines[done:]
         return [group for group in groups if group not in found]
 
-    def add(self, group: range, written: Sequence[Written], closing: str) -> None:
+    def add(self, group: range, written: Sequence[RawResponse], closing: str) -> None:
         plan, kept = self._plan, [self._head, *self.lines] if self._head else []
         self._head = self._head or _line({"tiebreak_responses": _FORMAT, "of": plan.identity})
         pairs = zip(plan.prompts[group.start : group.stop], written, strict=True)
@@ -391,6 +383,10 @@ class ResponseFile:
         new = lines if kept else [self._head, *lines]
         append(plan.part, b"".join(new), sum(map(len, kept)))
         self.lines += lines
+
+
+WriteGroups = Callable[[CancelToken, GenerationPlan, ResponseFile], Generator[Any, None, None]]
+"""Has the groups written that a file lacks; reports at the least how many of the responses are there."""
 
 
 def finished(plan: GenerationPlan) -> Responses | None:

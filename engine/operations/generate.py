@@ -2,10 +2,9 @@
 of its own. Does not know: who asks, how anything is shown, who judges.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, MeasureProgress, Note, Preparing, Reports, TokensEvaluated
@@ -19,6 +18,7 @@ from engine.judging.generation import (
     GenerationSettings,
     ResponseFile,
     Responses,
+    WriteGroups,
     finished,
     size_by_vocabulary,
     write_responses,
@@ -34,7 +34,6 @@ from engine.system.files import check_writable, make_folder
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 MOST_MODELS = 8
-Writer = Callable[[CancelToken, GenerationPlan], Generator[Any, None, Responses]]
 _PLANNED = (
     Column("model", "model", Kind.TEXT, "Who writes."),
     Column("prompts", "prompts left", Kind.PART, "The prompts to which it has not responded yet."),
@@ -121,10 +120,10 @@ def prepare(
 
 
 def generate(
-    ready: ReadyGeneration, cancel: CancelToken, apart: bool = True, write: Writer = write_responses
+    ready: ReadyGeneration, cancel: CancelToken, apart: bool = True, elsewhere: WriteGroups | None = None
 ) -> Generator[Note | Preparing | MeasureProgress | TokensEvaluated, None, list[Responses]]:
-    """Write what is not there yet; the same again resumes after a stop. `apart`: in processes of their own,
-    each by `write`. On mains the computer is kept awake meanwhile. Raises what `write_responses` raises.
+    """Write what is not there yet, or have it written `elsewhere`; the same again resumes after a stop.
+    `apart`: here in processes of their own. On mains the computer is kept awake. Raises as `write_responses`.
     """
     found = []
     for plan in ready.plans:
@@ -134,9 +133,9 @@ def generate(
         responses = finished(plan)
         if responses is None:
             yield Preparing(plan.model.name)
-            kind = SubprocessWorker if apart else InProcessWorker
-            with kind(write, cancel) as worker, in_use(plan.model), Awake(KeepAwake.MAINS) as awake:
-                reports = Reports(worker.do(plan))
+            kind = SubprocessWorker if apart and elsewhere is None else InProcessWorker
+            with kind(write_responses, cancel) as worker, in_use(plan.model), Awake(KeepAwake.MAINS) as awake:
+                reports = Reports(worker.do(plan, elsewhere))
                 for event in reports:
                     awake.refresh()
                     yield event

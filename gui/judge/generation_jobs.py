@@ -1,8 +1,9 @@
 """Responses of candidate models to prompts: the job."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.core.events import Note, Preparing, followed
 from engine.core.formatting import counted
@@ -21,17 +22,14 @@ class GenerationAsked:
     prompts: Path
     models: tuple[Path, ...]
     folder: Path
-    max_tokens: int
-    temperature: float
-    seed: int
-    reasons: bool
+    settings: Mapping[str, Any]
 
     def request(self) -> "GenerationRequest":
         from engine.judging.generation import GenerationSettings
         from engine.operations.generate import GenerationRequest
 
-        settings = GenerationSettings(self.max_tokens, self.temperature, seed=self.seed, reasons=self.reasons)
-        return GenerationRequest(self.prompts, tuple(map(str, self.models)), self.folder, settings)
+        models, settings = tuple(map(str, self.models)), GenerationSettings(**self.settings)
+        return GenerationRequest(self.prompts, models, self.folder, settings)
 
 
 @dataclass(frozen=True)

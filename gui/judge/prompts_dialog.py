@@ -92,15 +92,9 @@ class PromptsDialog(ReadingOrder, TaskDialog):
         """None while a part of it is not chosen."""
         if self.prompts.path is None or self.folder is None or not _FEWEST <= len(self.chosen) <= _MOST:
             return None
-        return GenerationAsked(
-            self.prompts.path,
-            self.chosen,
-            self.folder,
-            self.max_tokens.value(),
-            self.temperature.value(),
-            self.seed.value(),
-            self.reasons.isChecked(),
-        )
+        numbers = ("max_tokens", "temperature", "seed")
+        how = {name: getattr(self, name).value() for name in numbers} | {"reasons": self.reasons.isChecked()}
+        return GenerationAsked(self.prompts.path, self.chosen, self.folder, how)
 
     def write(self) -> None:
         if (asked := self.asked) is not None:
