@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.core.events import Note, Preparing, followed
+from engine.core.events import MeasureProgress, Note, Preparing, followed
 from engine.core.formatting import counted
 from engine.core.tables import Section, Sentences, Sheet, Tone
 from gui.widgets.notice import IN_THE_WINDOW
-from gui.workspace.threads import JobControl, job
+from gui.workspace.threads import AtWork, JobControl, job
 
 if TYPE_CHECKING:
     from engine.operations.generate import GenerationRequest, ReadyGeneration
@@ -49,11 +49,23 @@ def plan(control: JobControl, asked: GenerationAsked) -> Sheet:
 
 @job
 def write(control: JobControl, asked: GenerationAsked) -> WrittenResponses:
-    """Write what is not there yet. Reports Preparing and MeasureProgress; raises what `generate` raises."""
+    """Write what is not there yet. Reports Preparing and AtWork; raises what `generate` raises."""
     from engine.operations.generate import generate
 
     ready, _ = _prepared(control, asked)
-    written = followed(generate(ready, control.cancel, apart=control.apart), control.report)
+    name = ""
+
+    def follow(event: Note | Preparing | MeasureProgress) -> None:
+        nonlocal name
+        if isinstance(event, Preparing):
+            name = event.what
+        if isinstance(event, MeasureProgress):
+            said = f"{name}: {event.done:,} of {event.total:,} responses …"
+            control.report(AtWork(said, event.done, event.total))
+        else:
+            control.report(event)
+
+    written = followed(generate(ready, control.cancel, apart=control.apart), follow)
     lines = [
         f"{each.path.name}: {counted(each.count, 'response', 'responses')}, {each.tokens:,} tokens"
         for each in written

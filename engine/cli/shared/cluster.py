@@ -1,4 +1,4 @@
-"""`cluster` and `judge --cluster`: computers that judge together. Does not know: Dask, maybe missing."""
+"""`cluster` and `--cluster`: computers that judge or write together. Does not know: Dask, maybe missing."""
 
 import argparse
 from collections.abc import Callable, Generator
@@ -52,7 +52,7 @@ def add_connection(group: console.Options) -> None:
 def need_cluster() -> None:
     if missing := [name for name in _PACKAGES if find_spec(name) is None]:
         raise SetupError(
-            f"Judging with several computers needs packages that are not installed: {listed(missing)}.",
+            f"Work with several computers needs packages that are not installed: {listed(missing)}.",
             Hint(Step.INSTALL_CLUSTER),
         )
 
@@ -147,8 +147,8 @@ def show_cluster_forecast(
 
 
 def cluster() -> console.Parser:
-    """Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` uses
-    them. Set-up and security: docs/cluster.md.
+    """Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` and
+    `generate --cluster` use them. Set-up and security: docs/cluster.md.
     """
     arguments = console.command_parser(cluster, _cluster)
     actions = arguments.add_subparsers(required=True, metavar="ACTION")
