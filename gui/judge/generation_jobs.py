@@ -55,15 +55,13 @@ def write(control: JobControl, asked: GenerationAsked) -> WrittenResponses:
     ready, _ = _prepared(control, asked)
     name = ""
 
-    def follow(event: Note | Preparing | MeasureProgress) -> None:
+    def follow(event: Note | Preparing | MeasureProgress | AtWork) -> None:
         nonlocal name
-        if isinstance(event, Preparing):
-            name = event.what
+        name = event.what if isinstance(event, Preparing) else name
         if isinstance(event, MeasureProgress):
             said = f"{name}: {event.done:,} of {event.total:,} responses …"
-            control.report(AtWork(said, event.done, event.total))
-        else:
-            control.report(event)
+            event = AtWork(said, event.done, event.total)
+        control.report(event)
 
     written = followed(generate(ready, control.cancel, apart=control.apart), follow)
     lines = [

@@ -67,25 +67,26 @@ def add_cluster(group: console.Options, judges: bool = True) -> None:
     if judges:
         group.number("--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
         group.flag("--mixed-builds", "also use workers with other builds of llama.cpp")
+    else:
+        group.set_defaults(task_items=ITEMS_OF_A_TASK, mixed_builds=False, device=None)
     add_connection(group)
 
 
 def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
     if options.cluster is None:
         return None
-    given = {"task_items": ITEMS_OF_A_TASK, "mixed_builds": False, **vars(options)}
-    for name in ("threads", "device"):
-        if given.get(name) is not None:
+    for name, value in (("--threads", options.threads), ("--device", options.device)):
+        if value is not None:
             raise SetupError(
-                f"--{name} is for work on this computer, --cluster for work on others.",
-                f"Set it for each worker: cluster worker ADDRESS --{name} ...",
+                f"{name} is for work on this computer, --cluster for work on others.",
+                f"Set it for each worker: cluster worker ADDRESS {name} ...",
             )
-    if given["task_items"] < 1:
-        raise SetupError(f"--task-items is {given['task_items']}.", "Use 1 or more.")
+    if options.task_items < 1:
+        raise SetupError(f"--task-items is {options.task_items}.", "Use 1 or more.")
     need_cluster()
     address = scheduler_address(options.cluster, options.plain_tcp)
     connection = _with_dask("connection").Connection(address, options.certificates)
-    return ClusterRun(connection, given["task_items"], given["mixed_builds"])
+    return ClusterRun(connection, options.task_items, options.mixed_builds)
 
 
 def device_of_cluster(over: ClusterRun, cancel: CancelToken) -> str | None:
