@@ -55,7 +55,7 @@ def write(control: JobControl, asked: GenerationAsked) -> WrittenResponses:
     ready, _ = _prepared(control, asked)
     name = ""
 
-    def follow(event: Note | Preparing | MeasureProgress | AtWork) -> None:
+    def follow(event: object) -> None:
         nonlocal name
         name = event.what if isinstance(event, Preparing) else name
         if isinstance(event, MeasureProgress):
