@@ -21,7 +21,7 @@ from pathlib import Path
 
 import psutil
 
-from engine.cluster.answers import JudgeWork, PlacedItem
+from engine.cluster.answers import PlacedItem
 from engine.cluster.certificates import address_of, make_certificates
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
 from engine.cluster.worker_model import ModelOnWorker, WorkerOptions
@@ -171,13 +171,13 @@ class SimulatedModel(ModelOnWorker):
     def __init__(self, template: str, seconds: float) -> None:
         self._template, self._seconds = template, seconds
 
-    def prepare(self, _work: JudgeWork) -> str:
+    def prepare(self, _work: object) -> str:
         return self._template
 
     def knows(self, _key: str) -> bool:
         return True
 
-    def judge(
+    def do(
         self, groups: Sequence[Sequence[PlacedItem]], _wanted: Callable[[], bool]
     ) -> list[list[JudgedItem]]:
         time.sleep(self._seconds * sum(map(len, groups)))

@@ -70,7 +70,7 @@ def main() -> int:
         }
         for slots in options.slots if options.server else ():
             ways[f"llama-server, {slots} slots"] = lambda slots=slots: served(  # type: ignore[misc]
-                options, slots, sizes.tokens, threads
+                options, slots, [prompt.tokens for prompt in sizes.asked], threads
             )
         best = dict.fromkeys(ways, 0.0)
         for _ in range(options.rounds):

@@ -144,6 +144,7 @@ PARAMETERS = _InPython(
         Step.EXPORT_RUN: "write the run's submission, run.submission(path), and score that with the command",
         Step.FIND_DATASET: "pass its file as gold",
         Step.LIST_MODELS: "Tiebreak's command `models` lists the models on this computer.",
+        Step.MEASURE_SPEED: "Tiebreak's command `models speed` measures it.",
         Step.MAP_COLUMNS: (
             "Rename the columns of the frame, or name the columns of the file: tiebreak.read(path, ...)"
         ),

@@ -1,10 +1,12 @@
 """`generate`: have candidate models write responses to prompts, and make pairs of them."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from engine.cli.shared import arguments as shared
-from engine.cli.shared import console, progress
+from engine.cli.shared import cluster, console, progress
+from engine.cluster.cluster_run import write_over_cluster
 from engine.core.column_map import parse_columns
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled
@@ -45,6 +47,7 @@ def generate() -> console.Parser:
     group.flag("--no-reasoning", "models that can reason answer at once; else reasoning is kept aside")
     group.number("--at-once", "the responses written together (%(default)s)", default=default.at_once)
     arguments.number("--threads", "the threads that compute; as many as are free")
+    cluster.add_cluster(arguments.add_argument_group("other computers"), judges=False)
     return arguments
 
 
@@ -68,14 +71,18 @@ def _generate(options: argparse.Namespace) -> int:
         parse_columns(options.columns or "", OF_PROMPTS),
         options.threads,
     )
+    over = cluster.cluster_of(options)
+    elsewhere = None if over is None else partial(write_over_cluster, over)
     with console.interruptible() as cancel:
         ready = progress.with_notes(generating.prepare(request, cancel))
-        for name, value in ready.facts.pairs:
-            print(f"{name:<28}  {console.printable(value)}")
+        console.print_sheet(ready.sheet)
+        if over is not None:
+            console.tell("Memory and times of the plan are those of this computer alone.")
         if options.plan:
             return console.DONE
         try:
-            written = progress.show_measure("responses", generating.generate(ready, cancel))
+            writing = generating.generate(ready, cancel, elsewhere=elsewhere)
+            written = progress.show_measure("responses", writing)
         except Cancelled:
             console.tell("Stopped. What is complete is kept: the same command resumes.")
             return console.INCOMPLETE

@@ -1,6 +1,6 @@
-"""What a worker must know to judge: of the run, once; of the items, with each task. What workers answer, as
-JSON, and how much of it is believed: an answer never is a pickle, and is checked against the question before
-anything of it is stored.
+"""What a worker must know to judge, or to respond: of the whole, once; of the items, with each task. What
+workers answer, as JSON, and how much of it is believed: an answer never is a pickle, and is checked against
+the question before anything of it is stored.
 """
 
 import json
@@ -18,7 +18,9 @@ from engine.core.errors import Hint, SetupError
 from engine.core.items import Item, Method, Order, Preference, digest, grouped, unsafe_explanation
 from engine.core.methods import MethodQuestion, asked_by, raw_prediction_of
 from engine.core.rubric import Rubric
+from engine.judging.generation import GenerationSettings, RawResponse, ReadPrompt
 from engine.judging.plan import RunPlan
+from engine.llama.context import SessionShape
 from engine.prompt.examples import ExamplePool
 from engine.results.calibration import Calibration
 from engine.settings.rows import JudgeSettings
@@ -27,12 +29,18 @@ ITEMS_OF_A_TASK = 8  # items that a worker is given at a time, where nobody says
 
 
 @dataclass(frozen=True)
-class JudgeWork:
-    """What all items of a run are judged with. No path: each worker finds the model by its content."""
+class ModelWork:
+    """Done with a model. No path: each worker finds the model by its content."""
 
     model_name: str  # for messages
     model_hash: str  # SHA-256 of its files
     model_bytes: int
+
+
+@dataclass(frozen=True)
+class JudgeWork(ModelWork):
+    """What all items of a run are judged with."""
+
     rubric: Rubric
     settings: JudgeSettings
     examples: ExamplePool
@@ -44,6 +52,18 @@ class JudgeWork:
         return digest(
             [self.model_hash, self.rubric.asked, self.settings.as_json(), self.examples.hash, calibrated]
         )
+
+
+@dataclass(frozen=True)
+class WriteWork(ModelWork):
+    """What all responses of a candidate are written with. `shape`: of the session, as one computer has it."""
+
+    settings: GenerationSettings
+    shape: SessionShape
+
+    @cached_property
+    def key(self) -> str:
+        return digest([self.model_hash, plain(self.settings), plain(self.shape)])
 
 
 def work_of(plan: RunPlan) -> JudgeWork:
@@ -202,6 +222,24 @@ def _said_reading(reading: judgments.RawPrediction) -> _Prediction:
     answers = reading.answers or (judgments.AnswerLogProbs("", reading.log_probs),)
     said = tuple(_Answer(each.question, each.log_probs, each.thought, each.cut) for each in answers)
     return _Prediction(reading.order, reading.method, said)
+
+
+def written_group(
+    said: object, asked: Sequence[ReadPrompt], settings: GenerationSettings
+) -> list[RawResponse]:
+    """The responses of a group as a worker answered them. WrongAnswer unless they can be these."""
+    try:
+        found = record_of(said, list[RawResponse])
+    except ValueError as error:
+        raise WrongAnswer(f"another shape: {error}") from error
+    if len(found) != len(asked) or not all(
+        0 <= each.tokens <= settings.max_tokens
+        and len(each.text) <= _LETTERS_OF_A_TOKEN * each.tokens
+        and judgments.is_seconds(each.seconds)
+        for each in found
+    ):
+        raise WrongAnswer("responses that were not requested")
+    return found
 
 
 def judged_group(

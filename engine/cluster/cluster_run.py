@@ -1,6 +1,6 @@
-"""A run judged by the workers of a cluster: planned and stored here, as one computer does it: the same
-groups, the same store, the same events. Groups come back in any order; each is stored in one transaction, by
-this process alone.
+"""A run judged by the workers of a cluster, or responses that they write: planned and stored here, as one
+computer does it: the same groups, the same store or file, the same events. Groups come back in any order;
+each is stored whole, by this process alone.
 """
 
 import math
@@ -12,12 +12,14 @@ from itertools import islice
 from queue import Empty
 from typing import TYPE_CHECKING
 
-from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, placed_items, tasks_of, work_of
+from engine.cluster import answers
+from engine.cluster.answers import ITEMS_OF_A_TASK, WrongAnswer, tasks_of, work_of
 from engine.cluster.task_queue import KindRecord, Patience, TaskAnswered
 from engine.cluster.worker_model import WorkerFacts, differences, facts_here, refused
 from engine.core import events
-from engine.core.errors import EngineBug, SetupError
+from engine.core.errors import EngineBug, Hint, SetupError
 from engine.core.judgments import JudgedItem, Judgment
+from engine.judging.generation import GenerationPlan, ResponseFile, size_by_vocabulary
 from engine.judging.plan import (
     RunPlan,
     check_context,
@@ -97,44 +99,25 @@ class _Judging:
         self._store.describe(self._run.id, self._manifest)
         yield from self._keeper.begin()
         dispatcher = import_module("engine.cluster.connection")  # Dask is there now, and for this alone
-        orders = dispatcher.JudgeOrders(
-            work=work_of(self._plan),
+        work, own = work_of(self._plan), facts_here(self._plan.machine)
+        orders = dispatcher.TaskOrders(
+            what="judge this run",
+            work=work,
             template=self._template,
             tasks=tasks_of(groups, self._over.items),
-            items_of=partial(placed_items, self._plan),
-            refused=partial(self._refused, facts_here(self._plan.machine)),
+            items_of=partial(answers.placed_items, self._plan),
+            read=partial(answers.judged_group, rubric=work.rubric, settings=work.settings),
+            refused=partial(_unfit, own, self._plan.device, self._over.mixed_builds),
             patience=self._over.patience,
         )
         with dispatcher.TaskDispatcher(self._over.connection, orders, _Either(cancel)) as hands:
-            yield from self._taken(hands, cancel)
+            for told in _told(hands, cancel):
+                if isinstance(told, TaskAnswered):
+                    yield from self._kept(told)
+                else:
+                    yield told
         yield from self._keeper.end()
         yield from self._told_of_kinds()
-
-    def _refused(self, own: WorkerFacts, worker: WorkerFacts) -> SetupError | None:
-        if error := refused(worker, own, self._over.mixed_builds):
-            return error
-        if (worker.device or None) != self._plan.device:
-            has, wanted = worker.device or "the processor", self._plan.device or "the processor"
-            return SetupError(
-                f"{worker.computer} computes with {has}, this run with {wanted}.",
-                "Start it with the same device.",
-            )
-        return None
-
-    def _taken(self, hands: "TaskDispatcher", cancel: events.CancelToken) -> Iterator[events.RunEvent]:
-        while True:
-            try:
-                told = hands.told.get(timeout=_WAIT)
-            except Empty:
-                continue
-            if isinstance(told, events.ClusterUnderWay | events.ClusterNews):
-                yield told
-            elif isinstance(told, TaskAnswered):
-                yield from self._kept(told)
-            elif told is None or cancel.requested:
-                return
-            else:
-                raise _as_known(told)
 
     def _kept(self, answered: TaskAnswered) -> Iterator[events.RunEvent]:
         groups = [group for group in answered.groups if group[0].position in self._missing]
@@ -157,6 +140,72 @@ class _Judging:
             f" can differ from those of another run. {near:,} of {labels:,} labels are so close to another"
             " label that this could change them."
         )
+
+
+def write_over_cluster(
+    over: ClusterRun, cancel: events.CancelToken, plan: GenerationPlan, file: ResponseFile
+) -> Generator[events.MeasureProgress | events.ClusterUnderWay | events.Note, None, None]:
+    """Have workers write the groups that a file lacks. Raises as `run_over_cluster`; Cancelled."""
+    model, sizes, own = plan.model, size_by_vocabulary(plan, cancel), facts_here(plan.machine)
+    model.check_unchanged()
+    dispatcher = import_module("engine.cluster.connection")
+    orders = dispatcher.TaskOrders(
+        what="write these responses",
+        work=answers.WriteWork(model.name, model.hash, model.size_bytes, plan.settings, sizes.shape),
+        template="",  # prompts are sent as tokens
+        tasks=tasks_of(file.missing(sizes.groups), over.items),
+        items_of=lambda task: [list(sizes.asked[group.start : group.stop]) for group in task.groups],
+        read=partial(answers.written_group, settings=plan.settings),
+        refused=partial(_unfit, own, None, None),
+        patience=over.patience,
+    )
+    kinds = []
+    yield file.progress
+    with dispatcher.TaskDispatcher(over.connection, orders, _Either(cancel)) as hands:
+        for told in _told(hands, cancel):
+            if isinstance(told, TaskAnswered):
+                kinds.append(told.facts.kind)
+                for group, written in zip(told.task.groups, told.groups, strict=True):
+                    file.add(group, written, sizes.closing)
+                yield file.progress
+            elif isinstance(told, events.ClusterNews):
+                yield events.Note(Hint(f"{told.said} ", *(told.hint.parts if told.hint else ())))
+            else:
+                yield told
+    if len(file.lines) < len(plan.prompts):
+        raise events.Cancelled
+    if differ := differences(kinds):
+        yield events.Note(f"The computers differ in {differ}: another one may write other responses.")
+
+
+def _unfit(
+    own: WorkerFacts, device: str | None, mixed_builds: bool | None, worker: WorkerFacts
+) -> SetupError | None:
+    if error := refused(worker, own, mixed_builds):
+        return error
+    if (worker.device or None) != device:
+        has, wanted = worker.device or "the processor", device or "the processor"
+        return SetupError(
+            f"{worker.computer} computes with {has}, this run with {wanted}.",
+            "Start it with the same device.",
+        )
+    return None
+
+
+def _told(
+    hands: "TaskDispatcher", cancel: events.CancelToken
+) -> Iterator[TaskAnswered | events.ClusterEvent]:
+    while True:
+        try:
+            told = hands.told.get(timeout=_WAIT)
+        except Empty:
+            continue
+        if isinstance(told, TaskAnswered | events.ClusterUnderWay | events.ClusterNews):
+            yield told
+        elif told is None or cancel.requested:
+            return
+        else:
+            raise _as_known(told)
 
 
 class _Either(events.CancelToken):

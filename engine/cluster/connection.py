@@ -19,7 +19,7 @@ from distributed import CancelledError as LetGo
 from distributed import Client
 
 from engine.cluster import worker_plugin
-from engine.cluster.answers import ItemTask, JudgeWork, PlacedItem, WrongAnswer, judged_group, said_in
+from engine.cluster.answers import ItemTask, JudgeWork, WriteWork, WrongAnswer, said_in
 from engine.cluster.certificates import ClusterAddress
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
 from engine.cluster.task_queue import IN_HAND, AssignedTask, Ledger, Patience, TaskAnswered
@@ -63,7 +63,7 @@ async def connect(connection: Connection) -> Any:
 
 
 def no_scheduler(address: ClusterAddress, how: str) -> SetupError:
-    return SetupError(f"{address}: {how}. All judgments are stored.", Hint(Step.START_SCHEDULER))
+    return SetupError(f"{address}: {how}. What came back is stored.", Hint(Step.START_SCHEDULER))
 
 
 async def described(client: Any, worker: str) -> WorkerFacts:
@@ -180,11 +180,15 @@ DispatcherEvent = ClusterEvent | TaskAnswered | BaseException | None
 
 
 @dataclass(frozen=True)
-class JudgeOrders:
-    work: JudgeWork
+class TaskOrders:
+    """`what`: is asked of workers, as they can or cannot do it."""
+
+    what: str
+    work: JudgeWork | WriteWork
     template: str
     tasks: list[ItemTask]
-    items_of: Callable[[ItemTask], list[list[PlacedItem]]]  # what travels with a task
+    items_of: Callable[[ItemTask], list[list[Any]]]  # what travels with a task
+    read: Callable[[object, list[Any]], list[Any]]  # what is said of a group, checked. Raises WrongAnswer
     refused: Callable[[WorkerFacts], SetupError | None]  # why a worker cannot take part
     patience: Patience = field(default_factory=Patience)
 
@@ -200,7 +204,7 @@ class TaskDispatcher:
     order.
     """
 
-    def __init__(self, connection: Connection, orders: JudgeOrders, cancel: CancelToken) -> None:
+    def __init__(self, connection: Connection, orders: TaskOrders, cancel: CancelToken) -> None:
         self.told: queue.SimpleQueue[DispatcherEvent] = queue.SimpleQueue()
         self._connection = connection
         self._orders = orders
@@ -331,9 +335,9 @@ class TaskDispatcher:
         patience = self._orders.patience
         if self._useless and unserved > patience.all_refuse:
             worker, why = next(iter(self._useless.items()))
-            raise SetupError(f"No worker can judge this run. {worker}: {why.problem}", why.hint)
+            raise SetupError(f"No worker can {self._orders.what}. {worker}: {why.problem}", why.hint)
         if unserved > patience.no_worker:
-            raise SetupError("No worker is left that can judge this run.", Hint(Step.START_WORKERS))
+            raise SetupError(f"No worker is left that can {self._orders.what}.", Hint(Step.START_WORKERS))
 
     async def _serve_worker(self, client: Any, worker: str) -> None:
         facts = await described(client, worker)
@@ -373,9 +377,9 @@ class TaskDispatcher:
         groups = self._orders.items_of(hand.task)
         loop = asyncio.get_running_loop()
         began = loop.time()
-        key = f"judge-{self._run}-{hand.task.number}-{next(self._numbers)}"
+        key = f"do-{self._run}-{hand.task.number}-{next(self._numbers)}"
         future = client.submit(
-            worker_plugin.judge, self._orders.work.key, groups, **only_by(hand.worker, key)
+            worker_plugin.do_task, self._orders.work.key, groups, **only_by(hand.worker, key)
         )
         hand.give_up = lambda: self._let_go(future)
         self._tell_how_it_stands()
@@ -393,11 +397,7 @@ class TaskDispatcher:
                 raise asyncio.CancelledError
             if not isinstance(said, list) or len(said) != len(groups):
                 raise WrongAnswer("another number of groups")
-            work = self._orders.work
-            judged = [
-                judged_group(own, asked, work.rubric, work.settings)
-                for own, asked in zip(said, groups, strict=True)
-            ]
+            found = [self._orders.read(own, asked) for own, asked in zip(said, groups, strict=True)]
         except (asyncio.CancelledError, LetGo):
             # Taken back, or lost with its worker or the scheduler; or all of this ends.
             if _is_ending():
@@ -410,17 +410,17 @@ class TaskDispatcher:
             if not self._ledger.put_back(hand, fault=True):
                 self._failed.set_exception(
                     SetupError(
-                        f"Several workers could not judge {hand.task.in_words}.",
-                        "Judge these items on this computer to see why; all judgments are stored.",
+                        f"Several workers could not {self._orders.what}: {hand.task.in_words}.",
+                        "Do it without a cluster to see why; what came back is stored.",
                     )
                 )
             raise
         finally:
             future.release()
         # Who says that it took longer than that would be waited for as long.
-        seconds = min(sum(item.seconds for group in judged for item in group), loop.time() - began)
+        seconds = min(sum(item.seconds for group in found for item in group), loop.time() - began)
         if self._ledger.finish(hand, seconds):
-            self.told.put(TaskAnswered(judged, facts))
+            self.told.put(TaskAnswered(hand.task, found, facts))
             self._tell_how_it_stands()
 
     def _let_go(self, future: Any) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from engine.cluster.answers import ItemTask
 from engine.cluster.worker_model import WorkerFacts
-from engine.core.judgments import JudgedItem
 from engine.settings.identity import PLACES
 
 
@@ -101,9 +100,10 @@ class Patience:
 
 @dataclass(frozen=True)
 class TaskAnswered:
-    """A task came back: its groups in order, and who judged them."""
+    """A task came back: what was found of its groups, in order, and by whom."""
 
-    groups: Sequence[Sequence[JudgedItem]]
+    task: ItemTask
+    groups: Sequence[Sequence[Any]]
     facts: WorkerFacts
 
 

@@ -1,29 +1,32 @@
-"""The model of a run on a worker: found by its content, opened once, and asked group after group; what
-workers say of themselves, which of them may judge a run together, and in what they differ. All of it belongs
+"""The model of a work on a worker: found by its content, opened once, and asked group after group; what
+workers say of themselves, which of them may work together, and in what they differ. All of it belongs
 to one thread, the one that first prepares it.
 """
 
 import platform
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
-from engine.cluster.answers import JudgeWork, PlacedItem
+from engine.cluster.answers import JudgeWork, ModelWork, PlacedItem, WriteWork
 from engine.core import VERSION
 from engine.core.errors import Hint, ModelFileError, SetupError, Step
-from engine.core.events import CancelToken, followed
+from engine.core.events import CancelToken, JudgeEvent, followed
 from engine.core.formatting import amount, listed
 from engine.core.judgments import JudgedItem
+from engine.judging.generation import write_group
 from engine.judging.item_judge import ItemJudge
 from engine.judging.plan import format_hash, session_shape
+from engine.llama.context import SessionShape
 from engine.llama.library import library_version, processor_features
+from engine.llama.model import LlamaModel
 from engine.llama.speed import ModelSpeed
 from engine.models.checked_model import CheckedModel, checked_model
 from engine.models.finder import default_folders, model_places
@@ -71,12 +74,16 @@ def facts_here(machine: MachineSettings) -> WorkerFacts:
     )
 
 
-def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -> SetupError | None:
-    """Why a worker cannot judge a run of this computer, which is `own`; None where it can."""
+def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool | None = False) -> SetupError | None:
+    """Why a worker cannot work for this computer, which is `own`; None where it can. `mixed_builds`: whether
+    builds of llama.cpp may differ; None where that cannot be allowed.
+    """
+    build = [("llama.cpp", worker.llama_cpp, own.llama_cpp)] if mixed_builds is None else []
     for what, theirs, ours in (
         ("Tiebreak", worker.version, own.version),
         ("version of the prompts", worker.prompt_version, own.prompt_version),
         ("Python", worker.python, own.python),
+        *build,
     ):
         if theirs != ours:
             return SetupError(
@@ -134,53 +141,48 @@ class ModelOnWorker:
     def __init__(self, options: WorkerOptions, cancel: CancelToken) -> None:
         self._options = options
         self._cancel = cancel
-        self._work: JudgeWork | None = None
+        self._work: JudgeWork | WriteWork | None = None
         self._found: tuple[ModelFile, CheckedModel] | None = None
         self._held = ExitStack()
-        self._judge: ItemJudge | None = None
-        self._series: set[int] = set()
+        self._do: Callable[[Sequence[Any]], Generator[Any, None, list[Any]]] | None = None
 
-    def prepare(self, work: JudgeWork) -> str:
-        """Open the model of a run, unless it is open, in place of another run's; the hash of the chat format
-        of its prompts. ModelFileError where it is not on this computer, does not fit or cannot be used;
-        Cancelled.
+    def prepare(self, work: JudgeWork | WriteWork) -> str:
+        """Open the model of a work, unless it is open, in place of another's; the hash of the chat format
+        where prompts are made here. ModelFileError where it is not on this computer, does not fit or cannot
+        be used; Cancelled.
         """
         if self._work is None or self._work.key != work.key:
             self.close()
             self._work = work
-        return format_hash(self._opened(work).template, work.settings)
+        template = self._opened(work).template
+        return format_hash(template, work.settings) if isinstance(work, JudgeWork) else ""
 
     def knows(self, key: str) -> bool:
         return self._work is not None and self._work.key == key
 
-    def judge(
-        self, groups: Sequence[Sequence[PlacedItem]], wanted: Callable[[], bool]
-    ) -> list[list[JudgedItem]] | None:
-        """Judge groups of the prepared run, one after the other; None once nobody wants them any more.
+    def do(self, groups: Sequence[Sequence[Any]], wanted: Callable[[], bool]) -> list[list[Any]] | None:
+        """Do groups of the prepared work, one after the other; None once nobody wants them any more.
         `wanted` is asked several times a second. Raises ModelFileError, DeviceFailed, Cancelled.
         """
         if self._work is None:
             raise ValueError("nothing is prepared")
         self._opened(self._work)
-        assert self._judge is not None
-        self._series.clear()
-        self._series.update(each.position for group in groups for each in group if each.in_series)
-        judged = []
+        assert self._do is not None
+        done = []
 
         def stop_unless_wanted(_event: object) -> None:
             if not wanted():
                 raise _NotWanted
 
         for group in groups:
-            placed = [(each.position, each.item) for each in group]
             try:
-                judged.append(followed(self._judge.judge(placed), stop_unless_wanted))
+                done.append(followed(self._do(group), stop_unless_wanted))
             except _NotWanted:
                 self._drop()  # in the middle of a group: what its cache holds is not known
                 return None
-        return judged
+        return done
 
-    def speed(self, work: JudgeWork) -> ModelSpeed:
+    def speed(self, work: ModelWork) -> ModelSpeed:
         model, _ = self._file(work)
         self._drop()  # it would have the memory, and the threads
         worker = partial(
@@ -194,31 +196,50 @@ class ModelOnWorker:
         self._work = self._found = None
 
     def _drop(self) -> None:
-        self._judge = None
+        self._do = None
         self._held.close()
 
-    def _opened(self, work: JudgeWork) -> OpenModel:
-        if self._judge is None:
+    def _opened(self, work: JudgeWork | WriteWork) -> OpenModel:
+        if self._do is None:
             model, checked = self._file(work)
+            if isinstance(work, WriteWork):
+                check_memory(model, work.shape.context)
+                self._open = self._opening(checked, model, lambda _model: work.shape)
+                self._do = partial(write_group, self._open.session, work.settings)
+                return self._open
             check_memory(model, work.settings.context, kv_type=work.settings.kv_type)
             shape = partial(session_shape, work.settings, len(work.rubric.criteria), checked)
-            opening = open_session(checked, self._options.machine(model), shape, self._cancel)
-            self._open = self._held.enter_context(opening)
-            self._judge = ItemJudge(
+            self._open, series = self._opening(checked, model, shape), set[int]()
+            judge = ItemJudge(
                 self._open.session,
                 self._open.template,
                 work.rubric,
                 work.settings,
                 work.examples,
                 calibration=work.calibration,
-                series=self._series,
+                series=series,
             )
+            self._do = partial(_judged, judge, series)
         return self._open
 
-    def _file(self, work: JudgeWork) -> tuple[ModelFile, CheckedModel]:
+    def _opening(
+        self, checked: CheckedModel, model: ModelFile, shape: Callable[[LlamaModel], SessionShape]
+    ) -> OpenModel:
+        machine = self._options.machine(model)
+        return self._held.enter_context(open_session(checked, machine, shape, self._cancel))
+
+    def _file(self, work: ModelWork) -> tuple[ModelFile, CheckedModel]:
         if self._found is None or self._found[1].hash != work.model_hash:
             self._found = found_by_content(work, self._options.models, self._cancel)
         return self._found
+
+
+def _judged(
+    judge: ItemJudge, series: set[int], group: Sequence[PlacedItem]
+) -> Generator[JudgeEvent, None, list[JudgedItem]]:
+    series.clear()
+    series.update(each.position for each in group if each.in_series)
+    return (yield from judge.judge([(each.position, each.item) for each in group]))
 
 
 class _NotWanted(Exception):
@@ -226,7 +247,7 @@ class _NotWanted(Exception):
 
 
 def found_by_content(
-    work: JudgeWork, models: Sequence[Path], cancel: CancelToken
+    work: ModelWork, models: Sequence[Path], cancel: CancelToken
 ) -> tuple[ModelFile, CheckedModel]:
     """The model with the content that a run asks for, tried. Only files of its size are read whole.
     ModelFileError where there is none among `models`, or in the default folders where these are none.

@@ -12,11 +12,13 @@ from typing import Any
 from distributed import Worker, WorkerPlugin, get_worker
 from distributed.core import Status
 
-from engine.cluster.answers import JudgeWork, PlacedItem, answer, item_json, refusal
+from engine.cluster.answers import JudgeWork, WriteWork, answer, item_json, refusal
 from engine.cluster.dask_setup import be_quiet
 from engine.cluster.worker_model import ModelOnWorker, WorkerFacts, WorkerOptions, facts_here
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled, CancelToken
+from engine.core.judgments import JudgedItem
+from engine.judging.generation import RawResponse
 from engine.models.opening import machine_settings
 
 PLUGIN = "tiebreak"
@@ -56,7 +58,7 @@ def describe(dask_worker: Worker) -> bytes:
     return _answered(lambda plugin: asdict(plugin.facts), dask_worker)
 
 
-def prepare(work: JudgeWork) -> bytes:
+def prepare(work: JudgeWork | WriteWork) -> bytes:
     return _answered(lambda plugin: {"template": plugin.model.prepare(work)})
 
 
@@ -64,14 +66,18 @@ def speed(work: JudgeWork) -> bytes:
     return _answered(lambda plugin: asdict(plugin.model.speed(work)))
 
 
-def judge(key: str, groups: Sequence[Sequence[PlacedItem]]) -> bytes:
-    def judged(plugin: JudgingPlugin) -> Any:
+def do_task(key: str, groups: Sequence[Sequence[Any]]) -> bytes:
+    def done(plugin: JudgingPlugin) -> Any:
         if not plugin.model.knows(key):
             return NOT_PREPARED
-        found = plugin.model.judge(groups, _wanted())
-        return NOT_WANTED if found is None else [[item_json(item) for item in group] for group in found]
+        found = plugin.model.do(groups, _wanted())
+        return NOT_WANTED if found is None else [list(map(_said, group)) for group in found]
 
-    return _answered(judged)
+    return _answered(done)
+
+
+def _said(found: JudgedItem | RawResponse) -> Any:
+    return item_json(found) if isinstance(found, JudgedItem) else found
 
 
 def _wanted() -> Callable[[], bool]:

@@ -95,6 +95,7 @@ class Step(Enum):
     MAKE_PAIRS = "Make pairs from the outputs of several candidate models on the same instructions."
     MAP_COLUMNS = "Map the columns"
     MAP_EXAMPLES = "Map the columns of the examples"
+    MEASURE_SPEED = "Measure it on the page Judge to know the time."
     MOVE_STORE = "Move the run store to a folder where you may write."
     NAME_ANNOTATOR = "Open it as a dataset once to say how it is read."
     NAME_CANDIDATES = "Name their columns, as candidate_a and candidate_b"

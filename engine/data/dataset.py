@@ -663,7 +663,8 @@ class _Loading:
             yield f"{rows} left out: {listed(self._skipped, _MOST_SKIPPED_SHOWN, str)}"
         # Of pairs of candidates it is meant so that an instruction occurs in several.
         names_candidates = {*CANDIDATES} <= {*self._others.names}
-        others = [name for name in self._others.names if not (names_candidates and name in CANDIDATES)]
+        known = (*CANDIDATES, *GENERATED_WITH) if names_candidates else ()
+        others = [name for name in self._others.names if name not in known]
         # Those with a hint first, so that the end of a long list hides none.
         meant = {name: self._meant(name) for name in others}
         shown = [f"{quoted(name)} (did you mean {near!r}?)" for name, near in meant.items() if near]

@@ -5,12 +5,13 @@ model's numbers depend on what is computed together, so the same groups give the
 
 import json
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.core.codec import plain, plain_values
 from engine.core.errors import Hint, SetupError
@@ -23,7 +24,7 @@ from engine.llama.context import SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LONE_TOKEN_CELLS, LlamaModel, Vocabulary, common_prefix
 from engine.llama.session import Continuation, Generated, LlamaSession, Sampling
-from engine.models.checked_model import CheckedModel, in_use
+from engine.models.checked_model import CheckedModel
 from engine.models.opening import open_session, open_template
 from engine.models.templates import template_of
 from engine.prompt.conversation import Conversation, own
@@ -103,18 +104,36 @@ class GenerationPlan:
         return digest([_FORMAT, self.model.name, self.provenance, [list(prompt) for prompt in self.prompts]])
 
 
+class ReadPrompt(NamedTuple):
+    id: str
+    tokens: tuple[int, ...]
+
+
+class RawResponse(NamedTuple):
+    """A response as a model wrote it, with its reasoning. `seconds`: its share of those of its group."""
+
+    text: str
+    tokens: int
+    cut: bool
+    seconds: float
+
+
 @dataclass(frozen=True)
 class SizedPrompts:
     """The prompts as a model reads them; `groups`: the places of those that are written together."""
 
-    tokens: tuple[tuple[int, ...], ...]
+    asked: tuple[ReadPrompt, ...]
     groups: tuple[range, ...]
     context: int
+    closing: str  # what ends the reasoning of a response; empty where there is none
     note: str  # of the chat template; empty where there is nothing to be known
 
     @property
-    def to_read(self) -> int:
-        return sum(map(len, self.tokens))
+    def shape(self) -> SessionShape:
+        return SessionShape(self.context, slots=1, branches=max(map(len, self.groups)))
+
+    def to_read(self, groups: Sequence[range]) -> int:
+        return sum(len(self.asked[place].tokens) for group in groups for place in group)
 
 
 @dataclass(frozen=True)
@@ -154,12 +173,13 @@ def sized(plan: GenerationPlan, model: LlamaModel, cancel: CancelToken) -> Sized
     """
     vocabulary, asked = Vocabulary(model), {bool(prompt.system.strip()) for prompt in plan.prompts}
     templates = {system: template_of(model, vocabulary, cancel, with_system=system) for system in asked}
+    ids = [prompt.id for prompt in plan.prompts]
     tokens = tuple(
         tuple(_format(templates[bool(prompt.system.strip())], plan.settings).tokenize(_asked(prompt)))
         for prompt in plan.prompts
     )
     most = model.trained_context - plan.settings.max_tokens
-    long = [prompt.id for prompt, ids in zip(plan.prompts, tokens, strict=True) if len(ids) > most]
+    long = [name for name, read in zip(ids, tokens, strict=True) if len(read) > most]
     if long:
         raise SetupError(
             f"{plan.model.name} was trained with {model.trained_context:,} tokens of context. That is too few"
@@ -169,7 +189,10 @@ def sized(plan: GenerationPlan, model: LlamaModel, cancel: CancelToken) -> Sized
     groups = tuple(_groups(tokens, plan.settings))
     context = max(_cells([tokens[place] for place in group], plan.settings) for group in groups)
     note = " ".join(dict.fromkeys(each.frame.note for each in templates.values() if each.frame.is_plain))
-    return SizedPrompts(tokens, groups, -(-context // 256) * 256, note)
+    thinking = template_of(model, vocabulary, cancel).thinking if plan.settings.reasons else None
+    closing = thinking.frame.pieces[-2].strip() if thinking else ""
+    asked_for = tuple(ReadPrompt(*each) for each in zip(ids, tokens, strict=True))
+    return SizedPrompts(asked_for, groups, -(-context // 256) * 256, closing, note)
 
 
 def size_by_vocabulary(plan: GenerationPlan, cancel: CancelToken) -> SizedPrompts:
@@ -203,11 +226,11 @@ def _cells(tokens: Sequence[Sequence[int]], settings: GenerationSettings) -> int
 
 
 def write_responses(
-    cancel: CancelToken, plan: GenerationPlan
-) -> Generator[MeasureProgress | TokensEvaluated, None, Responses]:
-    """Write what is left of a plan: a work for a process of its own. SetupError where another process writes
-    the same file, where one that was begun otherwise is there, and where nothing can be written;
-    ModelFileError, DeviceFailed; Cancelled, and then what is complete is kept.
+    cancel: CancelToken, plan: GenerationPlan, write: "WriteGroups | None" = None
+) -> Generator[Any, None, Responses]:
+    """Have what is left of a plan written, here or by `write`, and put in order: a work for a process of its
+    own. SetupError where another process writes the same file, where one that was begun otherwise is there,
+    and where nothing can be written; ModelFileError, DeviceFailed; Cancelled: what is complete is kept.
     """
     try:
         claim = Claim(plan.part)
@@ -215,10 +238,10 @@ def write_responses(
         problem = f"{plan.out.name} is being written by another window or command."
         raise SetupError(problem, "Wait for its end, or name another folder.") from error
     try:
-        if len(_kept(plan).lines) < len(plan.prompts):
-            with in_use(plan.model):
-                yield from _written(plan, cancel)
-        lines = _kept(plan).lines
+        file = ResponseFile(plan)
+        if len(file.lines) < len(plan.prompts):
+            yield from (write or _written)(cancel, plan, file)
+        lines = file.in_order
         write_whole(plan.out, b"".join(lines))
         claim.remove()
     finally:
@@ -227,49 +250,35 @@ def write_responses(
 
 
 def _written(
-    plan: GenerationPlan, cancel: CancelToken
+    cancel: CancelToken, plan: GenerationPlan, file: "ResponseFile"
 ) -> Generator[MeasureProgress | TokensEvaluated, None, None]:
     sizes: list[SizedPrompts] = []
 
     def shape(model: LlamaModel) -> SessionShape:
         sizes.append(sized(plan, model, cancel))
-        return SessionShape(sizes[0].context, slots=1, branches=max(map(len, sizes[0].groups)))
+        return sizes[0].shape
 
     with open_session(plan.model, plan.machine, shape, cancel) as opened:
-        kept, found = _kept(plan), sizes[0]
-        done, size = kept.whole(found.groups)
-        if not size:
-            append(plan.part, head := _line({"tiebreak_responses": _FORMAT, "of": plan.identity}), 0)
-            size = len(head)
-        yield MeasureProgress(done, len(plan.prompts))
-        thinking = opened.template.thinking if plan.settings.reasons else None
-        closing = thinking.frame.pieces[-2].strip() if thinking else ""
-        for group in (each for each in found.groups if each.start >= done):
+        missing = file.missing(sizes[0].groups)
+        yield file.progress
+        for group in missing:
             if cancel.ending:
                 raise Cancelled
-            written = yield from _group_written(
-                plan, opened.session, [found.tokens[at] for at in group], group
-            )
-            rows = (
-                _row(plan, plan.prompts[place], text, length, closing)
-                for place, (text, length) in zip(group, written, strict=True)
-            )
-            data = b"".join(map(_line, rows))
-            append(plan.part, data, size)
-            size += len(data)
-            yield MeasureProgress(group.stop, len(plan.prompts))
+            asked = sizes[0].asked[group.start : group.stop]
+            file.add(group, (yield from write_group(opened.session, plan.settings, asked)), sizes[0].closing)
+            yield file.progress
 
 
-def _group_written(
-    plan: GenerationPlan, session: LlamaSession, tokens: Sequence[tuple[int, ...]], group: range
-) -> Generator[TokensEvaluated, None, list[tuple[Generated, int]]]:
-    """The response to each prompt of a group, with how many tokens it has."""
-    settings = plan.settings
+def write_group(
+    session: LlamaSession, settings: GenerationSettings, asked: Sequence[ReadPrompt]
+) -> Generator[TokensEvaluated, None, list[RawResponse]]:
+    """The response to each prompt of a group."""
+    tokens, lengths, begun = [prompt.tokens for prompt in asked], [0] * len(asked), time.monotonic()
     session.release([0])  # nothing is left of the group before: as if this one were the first
     session.read_trunk(0, tokens[0][: min(common_prefix(tokens), len(tokens[0]) - 1)])
     continuations = [
-        Continuation(0, branch, prompt, seed_of(settings.seed, plan.prompts[place].id))
-        for branch, (place, prompt) in enumerate(zip(group, tokens, strict=True))
+        Continuation(0, branch, prompt.tokens, seed_of(settings.seed, prompt.id))
+        for branch, prompt in enumerate(asked)
     ]
     # Else a model that reasons between control tokens would seem to begin its response there, and one that
     # goes on with another turn would not show it.
@@ -282,21 +291,25 @@ def _group_written(
         shown=control,
         may_be_empty=True,
     )
-    steps, lengths = session.writing(continuations, sampling), [0] * len(tokens)
+    steps = session.writing(continuations, sampling)
     while True:
         try:
             writers = next(steps)
         except StopIteration as ended:
-            return list(zip(ended.value, lengths, strict=True))
+            seconds = (time.monotonic() - begun) / len(asked)
+            found = zip(ended.value, lengths, strict=True)
+            return [RawResponse(_text(each), length, each.cut, seconds) for each, length in found]
         if writers:
             lengths = [len(writer.tokens) for writer in writers]
             yield TokensEvaluated(sum(not writer.done for writer in writers))
 
 
-def _row(
-    plan: GenerationPlan, prompt: CandidatePrompt, written: Generated, tokens: int, closing: str
-) -> dict[str, Any]:
-    text = written.data.decode("utf-8", "ignore" if written.cut else "replace")
+def _text(written: Generated) -> str:
+    return written.data.decode("utf-8", "ignore" if written.cut else "replace")
+
+
+def _row(plan: GenerationPlan, prompt: CandidatePrompt, written: RawResponse, closing: str) -> dict[str, Any]:
+    text = written.text
     reasoning, closed, output = text.partition(closing) if closing else ("", "", text)
     if closing and not closed:  # it never came to an answer, or began with one
         reasoning, output = (text, "") if written.cut else ("", text)
@@ -306,7 +319,7 @@ def _row(
         "output": output.strip(),
         "generator": plan.model.name,
         **({"reasoning": reasoning.strip()} if reasoning.strip() else {}),
-        "tokens": tokens,
+        "tokens": written.tokens,
         "cut": written.cut,
         "generated_with": plan.provenance,
     }
@@ -316,35 +329,64 @@ def _line(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
 
 
-@dataclass(frozen=True)
-class _PartFile:
-    """The lines of responses that are written so far, and the bytes before them."""
+class ResponseFile:
+    """What is written of a plan so far: groups, each in one piece, in the order in which they came."""
 
-    lines: Sequence[bytes]
-    head: int
+    def __init__(self, plan: GenerationPlan) -> None:
+        """SetupError where the part of another plan is there."""
+        self._plan = plan
+        self.lines: list[bytes] = []
+        try:
+            self._head, *lines = plan.part.read_bytes().splitlines(keepends=True)
+        except (FileNotFoundError, ValueError):  # nothing, or an empty file
+            self._head = b""
+            return
+        known: object = None
+        with suppress(ValueError):
+            known = plain_values(self._head)
+        if not isinstance(known, dict) or known.get("of") != plan.identity:
+            raise SetupError(
+                f"{plan.part.name} was begun with other prompts, settings, or another model or llama.cpp.",
+                "Use these again to resume it; or name another folder, or delete it.",
+            )
+        # A line without its end was not written whole.
+        self.lines = [line for line in lines if line.endswith(b"\n")]
 
-    def whole(self, groups: Iterable[range]) -> tuple[int, int]:
-        """How many responses are complete, group by group, and the bytes up to there."""
-        done = max((group.stop for group in groups if group.stop <= len(self.lines)), default=0)
-        return done, self.head + sum(map(len, self.lines[:done]))
+    @property
+    def progress(self) -> MeasureProgress:
+        return MeasureProgress(len(self.lines), len(self._plan.prompts))
+
+    @property
+    def in_order(self) -> list[bytes]:
+        """The lines in the order of the prompts."""
+        places = {prompt.id: place for place, prompt in enumerate(self._plan.prompts)}
+        return sorted(self.lines, key=lambda line: places[json.loads(line)["id"]])
+
+    def missing(self, groups: Sequence[range]) -> list[range]:
+        """The groups that are not there; one that is there in part, at the end, is forgotten."""
+        begins = {self._plan.prompts[group.start].id: group for group in groups}
+        found, done = set[range](), 0
+        while done < len(self.lines):
+            group = begins.get(json.loads(self.lines[done])["id"])
+            if group is None or done + len(group) > len(self.lines):
+                break
+            found.add(group)
+            done += len(group)
+        del self.lines[done:]
+        return [group for group in groups if group not in found]
+
+    def add(self, group: range, written: Sequence[RawResponse], closing: str) -> None:
+        plan, kept = self._plan, [self._head, *self.lines] if self._head else []
+        self._head = self._head or _line({"tiebreak_responses": _FORMAT, "of": plan.identity})
+        pairs = zip(plan.prompts[group.start : group.stop], written, strict=True)
+        lines = [_line(_row(plan, prompt, each, closing)) for prompt, each in pairs]
+        new = lines if kept else [self._head, *lines]
+        append(plan.part, b"".join(new), sum(map(len, kept)))
+        self.lines += lines
 
 
-def _kept(plan: GenerationPlan) -> _PartFile:
-    """SetupError where the part of another plan is there."""
-    try:
-        head, *lines = plan.part.read_bytes().splitlines(keepends=True)
-    except (FileNotFoundError, ValueError):  # nothing, or an empty file
-        return _PartFile((), 0)
-    known: object = None
-    with suppress(ValueError):
-        known = plain_values(head)
-    if not isinstance(known, dict) or known.get("of") != plan.identity:
-        raise SetupError(
-            f"{plan.part.name} was begun with other prompts, settings, or another model or llama.cpp.",
-            "Use these again to resume it; or name another folder, or delete it.",
-        )
-    # A line without its end was not written whole.
-    return _PartFile([line for line in lines if line.endswith(b"\n")], len(head))
+WriteGroups = Callable[[CancelToken, GenerationPlan, ResponseFile], Generator[Any, None, None]]
+"""Has the groups written that a file lacks; reports at the least how many of the responses are there."""
 
 
 def finished(plan: GenerationPlan) -> Responses | None:

@@ -6,21 +6,23 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.core.errors import SetupError
+from engine.core.errors import Hint, SetupError, Step
 from engine.core.events import CancelToken, MeasureProgress, Note, Preparing, Reports, TokensEvaluated
-from engine.core.formatting import amount, counted, duration
-from engine.core.tables import Facts
+from engine.core.formatting import amount, counted, duration, short_name
+from engine.core.tables import Column, Kind, PartOf, Section, Sheet, Table
 from engine.data.outputs import read_outputs, read_prompts
 from engine.data.pairs import Pairs, make_pairs, match_outputs
 from engine.judging.generation import (
     GenerationPlan,
     GenerationSettings,
+    ResponseFile,
     Responses,
+    WriteGroups,
     finished,
     size_by_vocabulary,
     write_responses,
 )
-from engine.models.checked_model import checked_model
+from engine.models.checked_model import checked_model, in_use
 from engine.models.memory import check_memory, memory_needed
 from engine.models.model_file import ModelFile, read_model_file
 from engine.models.opening import machine_settings, remembered_speed
@@ -31,6 +33,14 @@ from engine.system.files import check_writable, make_folder
 from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker
 
 MOST_MODELS = 8
+_PLANNED = (
+    Column("model", "model", Kind.TEXT, "Who writes."),
+    Column("prompts", "prompts left", Kind.PART, "The prompts to which it has not responded yet."),
+    Column("read", "tokens to read", Kind.COUNT, "Those of these prompts, in its own chat format."),
+    Column("write", "to write, at most", Kind.COUNT, "The most tokens that its responses may have."),
+    Column("time", "time, at most", Kind.TEXT, "By its measured speed, if all responses are that long."),
+    Column("memory", "memory", Kind.TEXT, "What it takes while it writes."),
+)
 
 
 @dataclass(frozen=True)
@@ -49,10 +59,10 @@ class GenerationRequest:
 
 @dataclass(frozen=True)
 class ReadyGeneration:
-    """What each model is to write, in the order of the request; `facts`: what that takes at most."""
+    """What each model is to write, in the order of the request; `sheet`: what that takes at most."""
 
     plans: tuple[GenerationPlan, ...]
-    facts: Facts
+    sheet: Sheet
 
 
 def prepare(
@@ -70,48 +80,58 @@ def prepare(
     described: dict[str, ModelFile] = {}
     for word in request.models:
         model = read_model_file((yield from find_model(word)))
-        if model.name in described:
-            raise SetupError(f"Two models are called {model.name}.", "Rename one of the files.")
-        described[model.name] = model
-    make_folder(request.folder)
-    plans, lines, seconds = [], [("prompts", f"{len(prompts):,}")], 0.0
+        name = short_name(model.name)  # of its file, too: no system takes a longer one
+        if name in described:
+            raise SetupError(f"Two models are called {name}.", "Rename one of the files.")
+        described[name] = model
+    plans, rows, in_all, untimed = [], [], 0.0, False
     for name, model in described.items():
         yield Preparing(f"Checking {name}")
         machine = machine_settings(request.threads)
         checked = checked_model(model, cancel)
         plan = GenerationPlan(checked, prompts, request.settings, machine, request.folder / f"{name}.jsonl")
-        check_writable(plan.out)
-        finished(plan)  # refuses another request's file now, not after hours of the models before
         sizes = size_by_vocabulary(plan, cancel)
+        # Both refuse another request's file now, not after hours of the models before.
+        left = [] if finished(plan) else ResponseFile(plan).missing(sizes.groups)
         if sizes.note:
             yield Note(f"{name}: {sizes.note}")
         if warning := check_memory(model, sizes.context):
             yield Note(warning)
-        speed, most = remembered_speed(checked.hash, machine), len(prompts) * request.settings.max_tokens
-        took = "time not known (models speed measures it)"
+        speed, count = remembered_speed(checked.hash, machine), sum(map(len, left))
+        to_read, most, took = sizes.to_read(left), count * request.settings.max_tokens, ""
         if speed is not None:
-            seconds += sizes.to_read / speed.reading + most / speed.writing(request.settings.at_once)
-            took = f"at most {duration(seconds)} in all up to here"
+            seconds = to_read / speed.reading + most / speed.writing(request.settings.at_once)
+            in_all, took = in_all + seconds, duration(seconds) if left else ""
+        elif left:
+            untimed, took = True, "not known"
+            yield Note(Hint(f"{name}: its speed is not measured yet. ", Step.MEASURE_SPEED))
         needed = amount(memory_needed(model, sizes.context).total)
-        lines.append((name, f"{sizes.to_read:,} tokens to read, at most {most:,} to write, {needed}, {took}"))
+        rows.append((name, PartOf(count, len(prompts)), to_read, most, took, needed))
         plans.append(plan)
-    return ReadyGeneration(tuple(plans), Facts((*lines, ("settings", request.settings.in_words))))
+    said = f"{counted(len(prompts), 'prompt', 'prompts')}; {request.settings.in_words}."
+    if in_all and not untimed:
+        said += f" At most {duration(in_all)} in all."
+    section = Section("plan", "Plan", [Table(_PLANNED, rows)], said)
+    return ReadyGeneration(tuple(plans), Sheet("Responses", [section]))
 
 
 def generate(
-    ready: ReadyGeneration, cancel: CancelToken, apart: bool = True
+    ready: ReadyGeneration, cancel: CancelToken, apart: bool = True, elsewhere: WriteGroups | None = None
 ) -> Generator[Note | Preparing | MeasureProgress | TokensEvaluated, None, list[Responses]]:
-    """Write what is not there yet; the same again resumes after a stop. `apart`: in processes of their own.
-    On mains the computer is kept awake meanwhile. Raises what `write_responses` raises.
+    """Write what is not there yet, or have it written `elsewhere`; the same again resumes after a stop.
+    `apart`: here in processes of their own. On mains the computer is kept awake. Raises as `write_responses`.
     """
     found = []
+    for plan in ready.plans:
+        make_folder(plan.out.parent)
+        check_writable(plan.out)
     for plan in ready.plans:
         responses = finished(plan)
         if responses is None:
             yield Preparing(plan.model.name)
-            kind = SubprocessWorker if apart else InProcessWorker
-            with kind(write_responses, cancel) as worker, Awake(KeepAwake.MAINS) as awake:
-                reports = Reports(worker.do(plan))
+            kind = SubprocessWorker if apart and elsewhere is None else InProcessWorker
+            with kind(write_responses, cancel) as worker, in_use(plan.model), Awake(KeepAwake.MAINS) as awake:
+                reports = Reports(worker.do(plan, elsewhere))
                 for event in reports:
                     awake.refresh()
                     yield event

@@ -426,9 +426,10 @@ class JudgePage(Page):
     def _follow_start(self) -> None:
         self.plan_panel.drop()
         self.plan_panel.hide()
-        setup = self.control.setup
+        setup, dataset = self.control.setup, self.workspace.dataset
         if setup is not None:
-            self.run_panel.begin(setup.criteria, f"{setup.dataset_in_words}, {setup.model_path.name}")
+            ranks = dataset is not None and dataset.names_candidates
+            self.run_panel.begin(setup.criteria, f"{setup.dataset_in_words}, {setup.model_path.name}", ranks)
         self._follow()
 
     def _follow(self) -> None:

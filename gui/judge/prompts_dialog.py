@@ -16,7 +16,7 @@ from gui.judge.generation_jobs import GenerationAsked, WrittenResponses
 from gui.models import model_jobs
 from gui.models.model_jobs import Candidate, ModelRequest
 from gui.widgets import labels
-from gui.widgets.actions import ReadingOrder
+from gui.widgets.actions import ReadingOrder, timer
 from gui.widgets.fields import DoubleSpinBox, SpinBox
 from gui.widgets.files import DATASETS, FileChoice, ask_folder, let_choose_several
 from gui.widgets.foreign_text import OneLine, one_line, set_tip, tip
@@ -30,8 +30,9 @@ _WHAT = (
     " time. What is complete is kept: after a stop, the same choice resumes."
 )
 _FEWEST, _MOST = 2, 8  # models
-_LINES_OF_MODELS = 3, 8  # at the least, at most
-_SIZE = (130, 40)  # characters, lines
+_LINES_OF_MODELS = 5
+_REST_MS = 350  # of no change before a plan is made
+_SIZE = (140, 46)  # characters, lines
 _MODELS = "Models (*.gguf)"
 
 
@@ -55,17 +56,25 @@ class PromptsDialog(ReadingOrder, TaskDialog):
         self.seed = SpinBox(maximum=2**31 - 1, value=1)
         self.reasons = QCheckBox("Let models that can &reason do so first; it is kept aside")
         self.reasons.setChecked(True)
-        threads, fail = workspace.threads, self.notice
-        self.task = TaskPanel(threads, ThreadName.MODEL, self, self._take, failed=fail, changed=self._enable)
+        threads, model, fail = workspace.threads, ThreadName.MODEL, self.notice
+        self.task = TaskPanel(
+            threads, model, self, self._take, failed=fail, changed=self._enable, stopped=self._plan_anew
+        )
+        self._planned: GenerationAsked | None = None
+        self._planning = TaskPanel(threads, model, self, self.sheet.show_sheet, failed=fail)
+        self._rest = timer(self, _REST_MS, self._plan)
         self._listing = TaskPanel(threads, ThreadName.FILES, self, follow=self._list, failed=fail)
-        self.lay_out(self._asked(), *_SIZE)
+        self._choice = self._asked()
+        self.lay_out(self._choice, *_SIZE)
         self.act_button.clicked.connect(self.write)
         self.use_button.clicked.connect(self._use)
-        self.models.itemChanged.connect(self._enable)
+        self.models.itemChanged.connect(self._follow)
         self.prompts.changed.connect(self._take_prompts)
         self.add_button.clicked.connect(self._ask_models)
         self.folder_button.clicked.connect(self._ask_folder)
-        self.temperature.valueChanged.connect(self._enable)
+        for number in (self.max_tokens, self.temperature, self.seed):
+            number.valueChanged.connect(self._follow)
+        self.reasons.toggled.connect(self._follow)
         self._listing.start(model_jobs.find((), (), ModelRequest(None, KvType.F16)))
         self._enable()
 
@@ -78,29 +87,47 @@ class PromptsDialog(ReadingOrder, TaskDialog):
             if entry.checkState() is Qt.CheckState.Checked
         )
 
+    @property
+    def asked(self) -> GenerationAsked | None:
+        """None while a part of it is not chosen."""
+        if self.prompts.path is None or self.folder is None or not _FEWEST <= len(self.chosen) <= _MOST:
+            return None
+        numbers = ("max_tokens", "temperature", "seed")
+        how = {name: getattr(self, name).value() for name in numbers} | {"reasons": self.reasons.isChecked()}
+        return GenerationAsked(self.prompts.path, self.chosen, self.folder, how)
+
     def write(self) -> None:
-        if self.prompts.path is None or self.folder is None:
-            return
-        self.written = None
-        asked = GenerationAsked(
-            self.prompts.path,
-            self.chosen,
-            self.folder,
-            self.max_tokens.value(),
-            self.temperature.value(),
-            self.seed.value(),
-            self.reasons.isChecked(),
-        )
-        self.begin(generation_jobs.write(asked), "Writing responses …")
+        if (asked := self.asked) is not None:
+            self.written = None
+            self._rest.stop()
+            self._planning.drop()
+            self.begin(generation_jobs.write(asked), "Writing responses …")
+
+    def _follow(self) -> None:
+        """Plan what is asked now, a moment after the last change."""
+        if (asked := self.asked) != self._planned:
+            self._planned, self.written = asked, None
+            self._planning.drop()
+            self.notice.dismiss()
+            self.outcome.hide()
+            self.sheet.show_sheet(None)
+            self._rest.start()
+        self._enable()
+
+    def _plan_anew(self) -> None:
+        self._planned = None
+        self._follow()
+
+    def _plan(self) -> None:
+        if self._planned is not None:
+            self._planning.begin(generation_jobs.plan(self._planned), "A plan follows …")
 
     def _entries(self) -> Iterator[QListWidgetItem]:
         return (self.models.item(row) for row in range(self.models.count()))
 
     def _asked(self) -> QWidget:
         labels.name(self.models, "Models that write responses", "Space ticks a model")
-        least, most = (self.fontMetrics().height() * (lines + 1) for lines in _LINES_OF_MODELS)
-        self.models.setMinimumHeight(least)
-        self.models.setMaximumHeight(most)
+        self.models.setFixedHeight(self.fontMetrics().height() * (_LINES_OF_MODELS + 1))
         labels.name(self.max_tokens, "The most tokens of a response")
         labels.name(self.temperature, "Temperature", "0 takes the likeliest token each time")
         labels.name(self.seed, "Seed of sampled responses")
@@ -117,6 +144,7 @@ class PromptsDialog(ReadingOrder, TaskDialog):
             labels.in_row(*how),
             self.reasons,
             labels.in_row(kept, (self._kept_in, labels.STRETCH), self.folder_button),
+            self._planning.line,
         )
 
     def _list(self, event: object) -> None:
@@ -141,13 +169,13 @@ class PromptsDialog(ReadingOrder, TaskDialog):
     def _take_prompts(self) -> None:
         if self.prompts.path is not None and self.folder is None:
             self._keep_in(self.prompts.path.with_name(f"{short_name(self.prompts.path.stem)}-responses"))
-        self._enable()
+        self._follow()
 
     def _ask_folder(self) -> None:
         start = self.folder or self._workspace.state.export_folder(Path.home())
         if (chosen := ask_folder(self, "Keep the responses in", start)) is not None:
             self._keep_in(chosen)
-            self._enable()
+            self._follow()
 
     def _keep_in(self, folder: Path) -> None:
         self.folder = folder
@@ -156,12 +184,11 @@ class PromptsDialog(ReadingOrder, TaskDialog):
 
     def _enable(self) -> None:
         busy, several = self.task.busy, _FEWEST <= len(self.chosen) <= _MOST
-        for field in (self.prompts, self.models, self.add_button, self.max_tokens, self.temperature):
-            field.setEnabled(not busy)
-        self.seed.setEnabled(not busy and self.temperature.value() > 0)
-        there = self.prompts.path is not None and self.folder is not None
-        self.act_button.setEnabled(not busy and there and several)
-        set_tip(self.act_button, "" if several else f"Tick {_FEWEST} to {_MOST} models")
+        self._choice.setEnabled(not busy)
+        self.seed.setEnabled(self.temperature.value() > 0)
+        self.act_button.setEnabled(not busy and self.asked is not None)
+        missing = "" if self.prompts.path else "Choose a file of prompts"
+        set_tip(self.act_button, missing if several else f"Tick {_FEWEST} to {_MOST} models")
         self.use_button.setVisible(self.written is not None)
 
     def _take(self, written: WrittenResponses) -> None:

@@ -246,8 +246,9 @@ class RunPanel(QWidget):
         self._result, self._health = labels.label(""), labels.label("", "warning")
         want, judged = self.page_wanted, "Review the judgments of this run"
         self._results = labels.button("Show results", lambda: want.emit(PageName.RESULTS))
+        self._ranking = labels.button("Show ranking", lambda: want.emit(PageName.RANKING))
         review = labels.button("Review", lambda: want.emit(PageName.REVIEW), judged)
-        self._buttons = labels.as_row(self._results, review, labels.STRETCH)
+        self._buttons = labels.as_row(self._results, self._ranking, review, labels.STRETCH)
         self._grid = self._figures_grid()
         self.table = LatestTableModel(self)
         self.view = dressed(FillingView(), self.table, "Latest judgments")
@@ -265,13 +266,15 @@ class RunPanel(QWidget):
         self.restyle()
         self.hide()
 
-    def begin(self, criteria: Sequence[str], dataset: str) -> None:
+    def begin(self, criteria: Sequence[str], dataset: str, ranks: bool = False) -> None:
+        """`ranks`: the dataset names candidates."""
         self._dataset = dataset
         self._seen = self._ended = None
         self._waiting.clear()
         self._previews.clear()
         self.group.end()
         self.table.begin(criteria)
+        self._ranking.setVisible(ranks)
         self.restyle()
         for widget in (self._result, self._clear, self._health, self._buttons):
             widget.hide()

@@ -1,4 +1,4 @@
-"""`cluster` and `judge --cluster`: computers that judge together. Does not know: Dask, maybe missing."""
+"""`cluster` and `--cluster`: computers that judge or write together. Does not know: Dask, maybe missing."""
 
 import argparse
 from collections.abc import Callable, Generator
@@ -52,19 +52,23 @@ def add_connection(group: console.Options) -> None:
 def need_cluster() -> None:
     if missing := [name for name in _PACKAGES if find_spec(name) is None]:
         raise SetupError(
-            f"Judging with several computers needs packages that are not installed: {listed(missing)}.",
+            f"Work with several computers needs packages that are not installed: {listed(missing)}.",
             Hint(Step.INSTALL_CLUSTER),
         )
 
 
-def add_cluster(group: console.Options) -> None:
+def add_cluster(group: console.Options, judges: bool = True) -> None:
+    verb = "judge" if judges else "write"
     group.text(
         "--cluster",
         "ADDRESS",
-        "judge with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
+        f"{verb} with the workers of a scheduler: tls://HOST:8786, or its scheduler file (see `cluster`)",
     )
-    group.number("--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
-    group.flag("--mixed-builds", "also use workers with other builds of llama.cpp")
+    if judges:
+        group.number("--task-items", "items per task of a worker (%(default)s)", default=ITEMS_OF_A_TASK)
+        group.flag("--mixed-builds", "also use workers with other builds of llama.cpp")
+    else:
+        group.set_defaults(task_items=ITEMS_OF_A_TASK, mixed_builds=False, device=None)
     add_connection(group)
 
 
@@ -74,7 +78,7 @@ def cluster_of(options: argparse.Namespace) -> ClusterRun | None:
     for name, value in (("--threads", options.threads), ("--device", options.device)):
         if value is not None:
             raise SetupError(
-                f"{name} is for judging on this computer, --cluster for judging on others.",
+                f"{name} is for work on this computer, --cluster for work on others.",
                 f"Set it for each worker: cluster worker ADDRESS {name} ...",
             )
     if options.task_items < 1:
@@ -144,8 +148,8 @@ def show_cluster_forecast(
 
 
 def cluster() -> console.Parser:
-    """Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` uses
-    them. Set-up and security: docs/cluster.md.
+    """Judge with several computers: one is the scheduler, others are workers, and `judge --cluster` and
+    `generate --cluster` use them. Set-up and security: docs/cluster.md.
     """
     arguments = console.command_parser(cluster, _cluster)
     actions = arguments.add_subparsers(required=True, metavar="ACTION")

@@ -74,6 +74,7 @@ OPTIONS = Wording(
             f"Make them with {program()} cluster certificates, once for all computers, and copy the folder to"
             " each; name it with --certificates if it is in another place."
         ),
+        Step.MEASURE_SPEED: f"{program()} models speed measures it: then the time is known.",
         Step.MAKE_PAIRS: (
             "Make pairs from the outputs of several candidate models for the same instructions:"
             f" {program()} pairs FILE FILE... --out DATASET.tsv"

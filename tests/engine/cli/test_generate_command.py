@@ -1,6 +1,7 @@
 """`generate`: from prompts and two models to a dataset of pairs that a third one judges."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -33,8 +34,9 @@ def test_prompts_become_pairs_which_no_candidate_judges(
     models = ("--model", others[0], "--model", others[1])
     asked = ("generate", prompts, *models, "--out", out, "--max-tokens", 8, "--threads", 1)
     planned = run_here(*asked, "--plan")
-    assert facts(planned.stdout)["prompts"] == "4"
-    assert not any(out.glob("*.jsonl"))
+    assert "4 prompts; greedy, at most 8 tokens." in planned.stdout
+    assert re.search(r"^one +4 of 4 +\d+ +32  +not known", planned.stdout, re.MULTILINE)
+    assert not out.exists()
     done = run_here(*asked, "--pairs", pairs)
     assert done.returncode == 0
     assert facts(done.stdout)["Pairs"] == "4, round robin"

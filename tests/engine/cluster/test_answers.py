@@ -7,12 +7,22 @@ from typing import Any
 
 import pytest
 
-from engine.cluster.answers import PlacedItem, WrongAnswer, answer, item_json, judged_group, refusal, said_in
+from engine.cluster.answers import (
+    PlacedItem,
+    WrongAnswer,
+    answer,
+    item_json,
+    judged_group,
+    refusal,
+    said_in,
+    written_group,
+)
 from engine.core.errors import Hint, SetupError, Step
 from engine.core.items import Item, Method, Order, Preference
 from engine.core.judgments import AnswerLogProbs, Explanation, JudgedItem, RawPrediction, Shortening
 from engine.core.methods import raw_prediction_of
 from engine.core.rubric import ELOQUENT
+from engine.judging.generation import GenerationSettings, ReadPrompt
 from engine.settings.rows import JudgeSettings
 
 ITEM = Item("7", "Why?", "so", "because")
@@ -189,3 +199,17 @@ def test_a_refusal_is_an_error_for_the_person_who_asked() -> None:
     with pytest.raises(SetupError, match="No such model") as raised:
         said_in(refused)
     assert raised.value.hint == Hint(Step.NAME_WORKER_MODEL)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [[], [["Hi.", 2, False, 1.0]] * 2, [["Hi.", 9, True, 1.0]], [["x" * 600, 2, False, 1.0]]],
+    ids=["none", "two", "tokens", "long"],
+)
+def test_responses_that_were_not_requested_are_refused(said: object) -> None:
+    asked, settings = [ReadPrompt("p", (1, 2))], GenerationSettings(max_tokens=8)
+    assert written_group([["Hi.", 2, False, 1.0]], asked, settings)[0].text == "Hi."
+    with pytest.raises(WrongAnswer, match="not requested"):
+        written_group(said, asked, settings)
+    with pytest.raises(WrongAnswer, match="another shape"):
+        written_group([["Hi.", "two", False, 1.0]], asked, settings)

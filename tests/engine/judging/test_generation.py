@@ -112,8 +112,8 @@ def test_the_system_message_is_read_only_where_a_prompt_has_one(
     asked = replace(
         plan, prompts=(CandidatePrompt("plain", "Hi"), CandidatePrompt("told", "Hi", system="Be brief."))
     )
-    plain, told = size_by_vocabulary(asked, CancelToken()).tokens
-    assert len(plain) < len(told)
+    plain, told = size_by_vocabulary(asked, CancelToken()).asked
+    assert len(plain.tokens) < len(told.tokens)
 
 
 def test_control_tokens_that_a_model_writes_are_shown_and_named(

@@ -233,8 +233,10 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel
         panel.end(ended, progress)
         assert panel._result.property("role") == role
         assert panel._result.text().endswith(said)
-    panel.begin(("safety",), "gold.tsv")
-    panel.end(ended, progress)
+    for ranks in (True, False):
+        panel.begin(("safety",), "gold.tsv", ranks)
+        panel.end(ended, progress)
+        assert panel._ranking.isVisible() is ranks
     assert panel._result.property("role") == ""  # nothing is known yet
     panel.show_health(Health(30, True, (sign,)))  # of the whole run, once it is read
     assert panel._result.property("role") == "bad"
