@@ -539,7 +539,8 @@ class _Two:
     def shared(self) -> Iterator[SharedLabels]:
         for criterion, equal in self.equal.items():
             if equal:
-                met = MetLabels.of(*zip(*self.labels(criterion), strict=True), self._facts.of(equal))
+                one, other = zip(*self.labels(criterion), strict=True)
+                met = MetLabels.of(one, other, self._facts.of(equal))
                 yield SharedLabels(
                     one=self._one.name,
                     other=self._other.name,
@@ -564,7 +565,7 @@ def _among(
             counts = [[labels.count(label) for label in HUMAN_LABELS] for labels in several.values()]
             equal = [of_label for pair in shared for of_label in pair.equal[criterion].items()]
             instructions = facts.of(key for key, _ in equal)
-            met = zip(*chain.from_iterable(pair.labels(criterion) for pair in shared), strict=True)
+            one, other = zip(*chain.from_iterable(pair.labels(criterion) for pair in shared), strict=True)
             numbers = np.repeat(np.arange(len(shared)), [len(pair.equal[criterion]) for pair in shared])
             found[criterion] = AmongAnnotators(
                 criterion,
@@ -572,7 +573,7 @@ def _among(
                 pairs=len(shared),
                 items=len(counts),
                 equal=share([each for _, each in equal], instructions),
-                kappa=MetLabels.of(*met, instructions, numbers).measured(mean_kappa_of),
+                kappa=MetLabels.of(one, other, instructions, numbers).measured(mean_kappa_of),
                 alpha=MetLabels.among(counts, facts.of(several)).measured(alpha_of),
                 differing=frozenset(key.item_id for key, each in equal if not each),
             )

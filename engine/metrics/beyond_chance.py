@@ -112,9 +112,10 @@ class MetLabels:
         place = {label: number for number, label in enumerate(labels)}
         side = len(labels)
         cells = np.array([place[a] * side + place[b] for a, b in zip(one, other, strict=True)], np.int64)
-        alike, shape = np.array([[agree(a, b) for b in labels] for a in labels]), (side, side)
+        alike = np.array([[agree(a, b) for b in labels] for a in labels])
+        shape: tuple[int, ...] = alike.shape
         if pairs is not None:
-            cells, shape = cells + pairs * side**2, (int(pairs.max()) + 1, side, side)
+            cells, shape = cells + pairs * side**2, (int(pairs.max()) + 1, *shape)
         return cls._counted(cells, group_numbers(instructions), np.ones(len(cells)), alike, shape)
 
     @classmethod
@@ -193,7 +194,7 @@ class MetLabels:
     def _shares(self) -> FloatArray:
         """What part of all items an instruction of each table has, (tables,)."""
         items = self.tables.reshape(len(self.tables), -1).sum(axis=1)
-        return items / (self.times @ items)
+        return np.asarray(items / (self.times @ items))
 
     def _and(self, table: FloatArray) -> "MetLabels":
         return replace(self, tables=np.stack([*self.tables, table]), times=np.append(self.times, 1))

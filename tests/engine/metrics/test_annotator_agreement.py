@@ -121,7 +121,10 @@ def test_two_people_count_by_the_items_that_both_labelled(tmp_path: Path) -> Non
     assert (safety.annotators, safety.pairs, safety.items) == (3, 3, 4)
     assert safety.equal.value == pytest.approx((4 * 1 + 2 * 0.5 + 2 * 0.5) / 8)
     assert safety.equal.ends is None  # nobody knows which items have the same instruction
-    assert safety.kappa == (0, None)  # of Ada and Ben there is none: both know A only
+    assert (safety.kappa.value, safety.kappa.interval) == (
+        0,
+        None,
+    )  # of Ada and Ben there is none: both know A only
     assert HUMAN not in {each.other for each in found.pairs}
     (tmp_path / "other").mkdir()
     four = {"safety": [A, A, B, B]}
