@@ -410,12 +410,8 @@ def order_lines(received: JudgePredictions) -> list[AuditLine]:
     ]
 
 
-def wording_line(received: JudgePredictions, reworded: Sequence[JudgePredictions]) -> Iterator[AuditLine]:
-    """How often the words of the prompt alone decide, as a mean over those in which the same items were
-    judged again; nothing where they were not.
-    """
-    if not reworded:
-        return
+def wording_line(received: JudgePredictions, reworded: Sequence[JudgePredictions]) -> AuditLine:
+    """How often the words of the prompt alone decide: a mean over those in which items were judged again."""
     ids, own = [received.items[place].id for place in received.own], received.labels[:, received.own]
     moved = []
     for other in reworded:
@@ -425,10 +421,9 @@ def wording_line(received: JudgePredictions, reworded: Sequence[JudgePredictions
     groups = received.groups(received.own)
     found = over_criteria(np.concatenate(moved), groups)
     if found is None:
-        yield too_few(*_WORDING, len(set(groups)), "judged in other words")
-        return
+        return too_few(*_WORDING, len(set(groups)), "judged in other words")
     said = f"{percent(found.mean)} of its labels change if the prompt says the same in other words"
-    yield held(_WORDING, found, SHARE, MOST_FLIPPED, f"{said}, on average over {len(reworded)} wordings.")
+    return held(_WORDING, found, SHARE, MOST_FLIPPED, f"{said}, on average over {len(reworded)} wordings.")
 
 
 def label_token_line(received: JudgePredictions) -> AuditLine:

@@ -353,7 +353,7 @@ def audit_of(
     lines = judged_together(
         [
             *order_lines(received),
-            *wording_line(received, reworded),
+            *([wording_line(received, reworded)] if reworded else ()),
             label_token_line(received),
             length_line(received),
             *change_lines(received),
