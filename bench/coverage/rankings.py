@@ -138,21 +138,28 @@ def _tells_apart(random: np.random.Generator, count: int, items: int, instructio
 
 @simulated(
     "equal length",
-    [Promise("rate at equal length or style", 0.95, 0.92), Promise("effect of style", 0.95, 0.92)],
+    [Promise("rate at equal length or style"), Promise("effect of style")],
     [
-        (against, instructions, effect, lists)
-        for lists, instructions, effect, against in product(
-            (0.0, 1.0), (20, 60, 200), (0.0, 1.5), ("each other", "one baseline")
+        (against, instructions, effect, lists, apart)
+        for lists, instructions, effect, against, apart in product(
+            (0.0, 1.0), (20, 60, 200), (0.0, 1.5), ("each other", "one baseline"), (0.4, 1.1)
         )
     ],
-    "4 against {0}, {1} instructions, effects {2:g} and {3:g}",
+    "4 against {0}, {1} instructions, effects {2:g} and {3:g}, {4:g} apart",
     costs=_COSTS,
     least=_LEAST,
 )
 def _even_held(
-    random: np.random.Generator, against: str, instructions: int, effect: float, of_lists: float
+    random: np.random.Generator,
+    against: str,
+    instructions: int,
+    effect: float,
+    of_lists: float,
+    apart: float,
 ) -> list[bool | None]:
-    """Candidates that write more or longer lists: whether the rate of one lies where it would be without."""
+    """Candidates that write more or longer lists: whether the rate of one lies where it would be without.
+    `apart`: log odds of each against the next.
+    """
     count, baseline = 4, against == "one baseline"
     pairs = [(i, j) for i in range(count) for j in range(i) if not baseline or j == 0]
     first = np.tile([i for i, _ in pairs], instructions)
@@ -163,20 +170,22 @@ def _even_held(
     lists = random.poisson(1 + 0.3 * np.stack([first, second], axis=1)) @ np.array([1.0, -1.0])
     style = effect * standardised(difference) + of_lists * standardised(lists)
     hard = random.normal(0, 1, instructions)[groups] if baseline else np.zeros(len(first))
-    even = 1 / (1 + np.exp(-(0.4 * (first - second) + hard)))
-    won = random.random(len(first)) < 1 / (1 + np.exp(-(0.4 * (first - second) + hard + style)))
+    even = 1 / (1 + np.exp(-(apart * (first - second) + hard)))
+    won = random.random(len(first)) < 1 / (1 + np.exp(-(apart * (first - second) + hard + style)))
     said = labels_said(HUMAN_LABELS[0] if each else HUMAN_LABELS[1] for each in won)
     drawn = contests(first, second, groups, said, count, lengths)
     by_style = style_control(drawn, {"lists": lists})
     found = by_style if of_lists else length_control(drawn)
     assert found is not None
     assert by_style is not None
+    if not (found.rates and by_style.rates):  # confounded, as a message says
+        return [None, None]
     place = int(random.integers(1, count))
     mine = (first == place) | (second == place)
     right = float(np.where(first == place, even, 1 - even)[mine].mean())
     if baseline:  # of endlessly many instructions, not of these
         nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-        right = float(np.sum(weights / (1 + np.exp(-(0.4 * place + nodes)))) / weights.sum())
+        right = float(np.sum(weights / (1 + np.exp(-(apart * place + nodes)))) / weights.sum())
     effects = holds(by_style.effects["lists"].ends, of_lists)
     # Each instruction's own parameter makes effects against a baseline a tenth too small.
     return [holds(found.rates[str(place)].ends, right), effects if of_lists and not baseline else None]

@@ -373,6 +373,7 @@ fourth."""
 
 _FLIPS = ("flips", "order: flip rate")
 _PLACE = ("place", "order: position bias")
+_WORDING = ("wording", "wording: the same in other words")
 _LETTERS = ("letters", "label tokens: bias")
 _MASS = ("format_mass", "answer mass")
 _SPEED = ("speed", "speed: items per minute")
@@ -407,6 +408,22 @@ def order_lines(received: JudgePredictions) -> list[AuditLine]:
         held(_FLIPS, flipped, SHARE, MOST_FLIPPED, flips_said),
         held(_PLACE, position_bias, WON, MOST_TOKEN_BIAS, place_said, two_sided=True),
     ]
+
+
+def wording_line(received: JudgePredictions, reworded: Sequence[JudgePredictions]) -> AuditLine:
+    """How often the words of the prompt alone decide: a mean over those in which items were judged again."""
+    ids, own = [received.items[place].id for place in received.own], received.labels[:, received.own]
+    moved = []
+    for other in reworded:
+        places = np.array([other.place_of.get(each, -1) for each in ids], dtype=np.int64)
+        labels = np.where(places < 0, -1, other.labels[:, places])
+        moved.append(np.where((own >= 0) & (labels >= 0), own != labels, np.nan))
+    groups = received.groups(received.own)
+    found = over_criteria(np.concatenate(moved), groups)
+    if found is None:
+        return too_few(*_WORDING, len(set(groups)), "judged in other words")
+    said = f"{percent(found.mean)} of its labels change if the prompt says the same in other words"
+    return held(_WORDING, found, SHARE, MOST_FLIPPED, f"{said}, on average over {len(reworded)} wordings.")
 
 
 def label_token_line(received: JudgePredictions) -> AuditLine:

@@ -1,7 +1,8 @@
 """The audit of a judge: all checks together, those that human labels allow; the ordinary run that it is."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,18 +25,23 @@ from engine.analysis.audit import (
     speed_line,
     too_few,
     within,
+    wording_line,
 )
-from engine.analysis.perturbations import MadePerturbations
+from engine.analysis.perturbations import REWORDINGS, MadePerturbations
 from engine.core.column_map import CANDIDATES
+from engine.core.errors import SetupError
 from engine.core.formatting import counted, percent, points, short_name
 from engine.core.items import PREFERENCES, HumanLabel, Item, Method, Preference, Tie, agree
 from engine.core.judgments import JudgmentKey
 from engine.core.numeric import FloatArray, IntArray
+from engine.core.rubric import DEFAULT_WORDING
 from engine.data.dataset import Dataset
 from engine.data.slices import Slice, slicing
 from engine.metrics.intervals import FEW, OverInstructions, cost_of_choosing
-from engine.results.run_results import RunResults
+from engine.results.run_results import RunResults, load_results
+from engine.settings.identity import StoredRun
 from engine.settings.run_setup import RunSetup
+from engine.store.run_store import RunStore
 
 MOST_BY_LENGTH = 0.05
 """By how much more a response may be preferred for being twice as long, at the same human label."""
@@ -319,15 +325,26 @@ class Audit:
         }
 
 
-def audit(results: RunResults, dataset: Dataset, gold: Dataset | None = None) -> Audit:
-    """What the raw predictions of a run tell of its judge; `gold`: whose human labels count, if others."""
-    return audit_of(JudgePredictions.of_run(results, dataset, gold), dataset, results.run.called)
+def audit(
+    results: RunResults,
+    dataset: Dataset,
+    gold: Dataset | None = None,
+    reworded: Sequence[RunResults] = (),
+) -> Audit:
+    """What the raw predictions of a run tell of its judge; `gold`: whose human labels count, if others;
+    `reworded`: its items judged in other words.
+    """
+    received, *others = (JudgePredictions.of_run(each, dataset, gold) for each in (results, *reworded))
+    return audit_of(received, dataset, results.run.called, others)
 
 
-def audit_of(received: JudgePredictions, dataset: Dataset, judge: str) -> Audit:
+def audit_of(
+    received: JudgePredictions, dataset: Dataset, judge: str, reworded: Sequence[JudgePredictions] = ()
+) -> Audit:
     lines = judged_together(
         [
             *order_lines(received),
+            *([wording_line(received, reworded)] if reworded else ()),
             label_token_line(received),
             length_line(received),
             *change_lines(received),
@@ -360,3 +377,39 @@ def audit_setup(
     """A run of the same judge over a file of probes: all of them, labels alone, in both orders."""
     name = f"audit with {short_name(of_dataset)}"
     return setup.whole(dataset_path=perturbations, columns=None, ids=(), methods=methods, name=name)
+
+
+def reworded_setups(audited: RunSetup, perturbations: MadePerturbations) -> list[RunSetup]:
+    """The runs that judge the items of an audit, without their perturbations, in other words. SetupError
+    where the rubric has words of its own.
+    """
+    rubric, ids = audited.rubric, tuple(item.id for item in perturbations.items[: perturbations.drawn])
+    if rubric.wording != DEFAULT_WORDING:
+        raise SetupError(
+            f"{rubric.name} has a wording of its own, which Tiebreak cannot say in other words.",
+            "Judge the items with a rubric that does, and compare both runs: runs diff RUN RUN",
+        )
+    return [
+        replace(
+            audited,
+            rubric=replace(rubric, wording=wording),
+            ids=ids,
+            name=f"{audited.name}, in other words ({number})",
+        )
+        for number, wording in enumerate(REWORDINGS, 1)
+    ]
+
+
+_SAME = attrgetter("dataset_path", "model_hash", "criteria", "methods", "examples")
+
+
+def reworded_runs(store: RunStore, audited: StoredRun) -> list[RunResults]:
+    """The last complete runs that judged the items of an audit in other words."""
+    if audited.identity.asked.wording != DEFAULT_WORDING:
+        return []
+    found = {
+        run.identity.asked.wording: run.id
+        for run in store.runs()
+        if run.complete and _SAME(run.identity) == _SAME(audited.identity)
+    }
+    return [load_results(store, found[wording]) for wording in REWORDINGS if wording in found]

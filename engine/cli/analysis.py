@@ -1,14 +1,20 @@
 """`audit`: the robustness audit of a judge. `tune`: the settings that make a model the best judge."""
 
 import argparse
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 from tqdm import tqdm
 
-from engine.analysis.audit_run import AUDIT_METHODS, audit_setup, default_place
+from engine.analysis.audit_run import (
+    AUDIT_METHODS,
+    audit_setup,
+    default_place,
+    reworded_runs,
+    reworded_setups,
+)
 from engine.analysis.audit_run import audit as audited
 from engine.analysis.perturbations import DEFAULT_ITEMS, PLANTED, MadePerturbations, make_perturbations
 from engine.analysis.recipe import check_name, examples_beside, save_recipe
@@ -105,6 +111,7 @@ def _add_judging(judging: console.Options) -> None:
     judging.file(
         "--out", "where to store the items and perturbations (the audit itself: --json)", metavar="FILE.tsv"
     )
+    judging.flag("--reworded", "judge the items, not their perturbations, in two other wordings too")
     judging.flag("--plan", "print what the audit will take, and judge nothing")
     judging.text("--criteria", "A,B", "some of the rubric's criteria (all)")
     judging.text(
@@ -141,19 +148,10 @@ def _audit_model(options: argparse.Namespace) -> int:
         if options.criteria is not None:
             criteria = shared.criteria_of(options.criteria, rubric)
         dataset = shared.read_dataset(options, options.dataset, cancel, rubric)
-        items = DEFAULT_ITEMS if options.items is None else options.items
+        count = DEFAULT_ITEMS if options.items is None else options.items
         seed = DEFAULT_SEED if options.seed is None else options.seed
-        perturbations = make_perturbations(dataset, items, seed, options.language)
+        perturbations = make_perturbations(dataset, count, seed, options.language)
         path = options.out or default_place(perturbations, options.store)
-        _check_outputs(options, {"dataset": options.dataset, "model": model, "run store": options.store})
-        _write(perturbations, path, options)
-        drawn = f"{perturbations.drawn:,} of {counted(len(dataset), 'item', 'items')}"
-        variants = counted(len(perturbations.items) - perturbations.drawn, "perturbation", "perturbations")
-        lacking = f" {perturbations.lacking}" if perturbations.lacking else ""
-        console.tell(
-            f"Audit: {drawn} of {console.printable(dataset.name)} and {variants} are judged, and stored in"
-            f" {console.printable(str(path))}.{lacking}"
-        )
         described = RunSetup(
             options.dataset,
             model,
@@ -165,21 +163,37 @@ def _audit_model(options: argparse.Namespace) -> int:
         )
         methods = AUDIT_METHODS if options.method is None else parse_methods(options.method)
         setup = replace(audit_setup(described, path, options.dataset.name, methods), fresh=options.fresh)
+        setups = [setup, *(reworded_setups(setup, perturbations) if options.reworded else ())]
+        _check_outputs(options, {"dataset": options.dataset, "model": model, "run store": options.store})
+        _write(perturbations, path, options)
+        drawn = f"{perturbations.drawn:,} of {counted(len(dataset), 'item', 'items')}"
+        variants = counted(len(perturbations.items) - perturbations.drawn, "perturbation", "perturbations")
+        lacking = f" {perturbations.lacking}" if perturbations.lacking else ""
+        console.tell(
+            f"Audit: {drawn} of {console.printable(dataset.name)} and {variants} are judged, and stored in"
+            f" {console.printable(str(path))}.{lacking}"
+        )
         judged = replace(load_dataset(path, rubric, cancel), notices=())  # expected of perturbations
-        ready = judging.ReadyRun(with_notes(prepare_run(setup, cancel, judged)), options.fresh)
-        if options.plan:
-            what = f"{counted(len(judged), 'item', 'items')} of {console.printable(path.name)}"
-            show_forecast(ready, what, options.store, cancel)
-            return console.DONE
-        found = show_measure("Counting", forecast(ready.plan, options.store, cancel, options.fresh))
-        if not found.complete:
-            console.tell(f"Time: {found.time_in_words}.")
-        awake = KeepAwake(options.keep_awake or KeepAwake.MAINS)
-        ended = run_bar().to_its_end(judging.judge(ready, options.store, cancel), awake)
-    if ended.results is None:
-        console.tell(ended.stopped_in_words(f"command{' without --fresh' if options.fresh else ''}"))
-        return console.INCOMPLETE
-    return _told(options, ended.results, judged, None)
+        results: list[RunResults] = []
+        for each in setups:
+            ready = judging.ReadyRun(with_notes(prepare_run(each, cancel, judged)), options.fresh)
+            if options.plan:
+                items = counted(len(each.ids or judged), "item", "items")
+                what = f"{items} of {console.printable(path.name)}"
+                show_forecast(ready, what, options.store, cancel)
+                continue
+            found = show_measure("Counting", forecast(ready.plan, options.store, cancel, options.fresh))
+            if not found.complete:
+                console.tell(f"Time: {found.time_in_words}.")
+            awake = KeepAwake(options.keep_awake or KeepAwake.MAINS)
+            ended = run_bar().to_its_end(judging.judge(ready, options.store, cancel), awake)
+            if ended.results is None:
+                console.tell(ended.stopped_in_words(f"command{' without --fresh' if options.fresh else ''}"))
+                return console.INCOMPLETE
+            results.append(ended.results)
+    if options.plan:
+        return console.DONE
+    return _told(options, results[0], judged, None, results[1:])
 
 
 def _check_outputs(options: argparse.Namespace, read: dict[str, Path]) -> None:
@@ -234,6 +248,7 @@ def _audit_run(options: argparse.Namespace) -> int:
     with console.interruptible() as cancel:
         with RunStore(options.store) as store:
             results = load_results(store, int(options.judge))
+            reworded = reworded_runs(store, results.run)
         refuse_submitted(results.run, "be audited")
         gold = None
         if options.gold is not None:
@@ -244,11 +259,17 @@ def _audit_run(options: argparse.Namespace) -> int:
             if gold is None:
                 raise SetupError(error.problem, "Put it back, or name its file with --gold.") from error
             dataset = gold
-        return _told(options, results, dataset, gold)
+        return _told(options, results, dataset, gold, reworded)
 
 
-def _told(options: argparse.Namespace, results: RunResults, dataset: Dataset, gold: Dataset | None) -> int:
-    found = audited(results, dataset, gold)
+def _told(
+    options: argparse.Namespace,
+    results: RunResults,
+    dataset: Dataset,
+    gold: Dataset | None,
+    reworded: Sequence[RunResults],
+) -> int:
+    found = audited(results, dataset, gold, reworded)
     if not found.items:
         raise SetupError(
             f"{dataset.name} has none of the items that {results.run.called} judged.",

@@ -79,16 +79,16 @@ def _evaluate(options: argparse.Namespace) -> int:
         scores = show_measure("explanations", by_model.scores(matched))
         evaluation = show_measure("Criteria", evaluating(matched, scores, cancel))
     favoured, as_json, said = _favour(matched)
-    slices = measures.sliced(matched, divisions)
+    slices, (shares, corrected) = measures.sliced(matched, divisions), _shares(matched, divisions)
     if options.json:
         found = official_json(evaluation, by_model.judge_name)
-        found["details"] |= measures.slices_json(slices) | as_json
+        found["details"] |= measures.slices_json(slices) | as_json | corrected
         if mix is not None and mixed is not None:
             rates = {name: [rate.value, rate.ends] for name, rate in mixed.items()}
             found["details"]["mix"] = {"shares": mix.shares, "accuracy": rates}
         shared.write_json_file(options, "Scores", found)
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *favoured]
-    more += _shares(matched, divisions)
+    more += shares
     more += slice_sections(slices)
     more += [mix_section(evaluation, mix, mixed)] if mix is not None and mixed is not None else []
     sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
@@ -122,14 +122,16 @@ def _is_met(evaluation: Evaluation, name: str, bound: float) -> bool:
     return is_met
 
 
-def _shares(matched: Matched, divisions: Sequence[Slicing]) -> list[Section]:
-    """Shares of labels, corrected by human ones; nothing where all items have one."""
+def _shares(matched: Matched, divisions: Sequence[Slicing]) -> tuple[list[Section], dict[str, Any]]:
+    """Shares of labels, corrected by human ones, as sections and JSON; nothing where all items have one."""
     if all(len(pairs) == matched.items for pairs in matched.pairs.values()):
-        return []
+        return [], {}
     from engine.ranking.labelled_part import corrected_shares
+    from engine.ranking.ranking import shares_json
     from engine.report.correction import share_sections
 
-    return share_sections(corrected_shares(matched.system, matched.dataset, divisions))
+    found = corrected_shares(matched.system, matched.dataset, divisions)
+    return share_sections(found), {"corrected_shares": shares_json(found)} if found else {}
 
 
 def _favour(matched: Matched) -> tuple[Sequence[Section], dict[str, Any], Sequence[Statement]]:

@@ -6,9 +6,11 @@ Whether a judge may stand in for an annotator: the alternative annotator test of
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from operator import sub
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree, majority
 from engine.core.judgments import Judgment, JudgmentKey
@@ -20,7 +22,7 @@ from engine.metrics.annotator_quality import (
     LabellingQuality,
     labelling_quality,
 )
-from engine.metrics.beyond_chance import Measured, MetLabels, alpha_of, kappa_of
+from engine.metrics.beyond_chance import Measured, MetLabels, alpha_of, kappa_of, mean_kappa_of
 from engine.metrics.intervals import FEW, OverInstructions, difference, share
 from engine.results.completeness import origins_in_words
 from engine.results.run_dataset import human_labels
@@ -355,7 +357,7 @@ class AmongAnnotators:
     pairs: int
     items: int
     equal: Estimate
-    kappa: float | None
+    kappa: Measured
     alpha: Measured
     differing: frozenset[str] = frozenset()
 
@@ -531,21 +533,21 @@ class _Two:
             for criterion in facts.criteria
         }
 
-    def met(self, criterion: str | None) -> MetLabels:
-        keys = self.equal[criterion]
-        one, other = ([side.labels[key] for key in keys] for side in (self._one, self._other))
-        return MetLabels.of(one, other, self._facts.of(keys))
+    def labels(self, criterion: str | None) -> Iterator[tuple[HumanLabel, HumanLabel]]:
+        return ((self._one.labels[key], self._other.labels[key]) for key in self.equal[criterion])
 
     def shared(self) -> Iterator[SharedLabels]:
         for criterion, equal in self.equal.items():
             if equal:
+                one, other = zip(*self.labels(criterion), strict=True)
+                met = MetLabels.of(one, other, self._facts.of(equal))
                 yield SharedLabels(
                     one=self._one.name,
                     other=self._other.name,
                     criterion=criterion,
                     items=len(equal),
                     equal=share(list(equal.values()), self._facts.of(equal)),
-                    kappa=self.met(criterion).measured(kappa_of),
+                    kappa=met.measured(kappa_of),
                     between_annotators=self.is_of_annotators,
                     differing=differing_items(equal),
                 )
@@ -561,17 +563,17 @@ def _among(
             own = {key: said for key, said in given.items() if criterion in (None, key.criterion)}
             several = {key: [*said.values()] for key, said in own.items() if len(said) > 1}
             counts = [[labels.count(label) for label in HUMAN_LABELS] for labels in several.values()]
-            known = [(len(pair.equal[criterion]), pair.met(criterion).value(kappa_of)) for pair in shared]
-            kappas = [(items, value) for items, value in known if value is not None]
             equal = [of_label for pair in shared for of_label in pair.equal[criterion].items()]
-            of_all = sum(items for items, _ in kappas)
+            instructions = facts.of(key for key, _ in equal)
+            one, other = zip(*chain.from_iterable(pair.labels(criterion) for pair in shared), strict=True)
+            numbers = np.repeat(np.arange(len(shared)), [len(pair.equal[criterion]) for pair in shared])
             found[criterion] = AmongAnnotators(
                 criterion,
                 annotators=len(set().union(*own.values())),
                 pairs=len(shared),
                 items=len(counts),
-                equal=share([each for _, each in equal], facts.of(key for key, _ in equal)),
-                kappa=sum(items * value for items, value in kappas) / of_all if kappas else None,
+                equal=share([each for _, each in equal], instructions),
+                kappa=MetLabels.of(one, other, instructions, numbers).measured(mean_kappa_of),
                 alpha=MetLabels.among(counts, facts.of(several)).measured(alpha_of),
                 differing=frozenset(key.item_id for key, each in equal if not each),
             )

@@ -4,6 +4,7 @@ A statistic takes how often labels meet, shape (..., labels, labels), and which 
 labels); it gives shape (...), nan where it has no value.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,14 @@ def kappa_of(met: FloatArray, alike: BoolArray) -> FloatArray:
     rows, columns = met.sum(axis=-1), met.sum(axis=-2)
     by_chance = np.einsum("...i,ij,...j", rows, ~alike, columns) / rows.sum(axis=-1)
     return 1 - _ratio((met * ~alike).sum(axis=(-2, -1)), by_chance)
+
+
+def mean_kappa_of(met: FloatArray, alike: BoolArray) -> FloatArray:
+    """The mean over pairs of people, (..., pairs, labels, labels), by their items, of those with a kappa."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = kappa_of(met, alike)
+    items = np.where(np.isfinite(found), met.sum(axis=(-2, -1)), 0)
+    return _ratio((items * np.nan_to_num(found)).sum(axis=-1), items.sum(axis=-1))
 
 
 def ac1_of(met: FloatArray, alike: BoolArray) -> FloatArray:
@@ -78,8 +87,9 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class MetLabels:
-    """How often two labels meet in an instruction. `tables`: the different ones, (tables, labels, labels);
-    `times`: how many instructions have each, (tables,); `alike`: which labels agree, (labels, labels).
+    """How often two labels meet in an instruction. `tables`: the different ones, (tables, labels, labels), or
+    (tables, pairs, labels, labels) of several pairs of people; `times`: how many instructions have each,
+    (tables,); `alike`: which labels agree, (labels, labels).
     """
 
     tables: FloatArray
@@ -92,15 +102,21 @@ class MetLabels:
         one: Sequence[HumanLabel | None],
         other: Sequence[HumanLabel | None],
         instructions: Sequence[Hashable],
+        pairs: IntArray | None = None,
     ) -> "MetLabels":
-        """Of two labels of each item; None, unscored, is a label of its own where it occurs."""
+        """Of two labels of each item; None, unscored, is a label of its own where it occurs. `pairs`: the
+        number of the pair of people that each item is of, from 0, where there are several.
+        """
         met = {*one, *other}
         labels = [*PREFERENCES, *([Tie.TIE] if Tie.TIE in met else []), *([None] if None in met else [])]
         place = {label: number for number, label in enumerate(labels)}
         side = len(labels)
         cells = np.array([place[a] * side + place[b] for a, b in zip(one, other, strict=True)], np.int64)
         alike = np.array([[agree(a, b) for b in labels] for a in labels])
-        return cls._counted(cells, group_numbers(instructions), np.ones(len(cells)), alike)
+        shape: tuple[int, ...] = alike.shape
+        if pairs is not None:
+            cells, shape = cells + pairs * side**2, (int(pairs.max()) + 1, *shape)
+        return cls._counted(cells, group_numbers(instructions), np.ones(len(cells)), alike, shape)
 
     @classmethod
     def among(
@@ -114,13 +130,18 @@ class MetLabels:
         each /= given.sum(axis=1)[:, np.newaxis, np.newaxis] - 1
         items, cells = each.reshape(len(each), -1).nonzero()
         numbers = group_numbers(instructions)[items]
-        return cls._counted(cells, numbers, each.reshape(len(each), -1)[items, cells], alike)
+        return cls._counted(cells, numbers, each.reshape(len(each), -1)[items, cells], alike, alike.shape)
 
     @classmethod
     def _counted(
-        cls, cells: IntArray, instructions: IntArray, amounts: FloatArray, alike: BoolArray
+        cls,
+        cells: IntArray,
+        instructions: IntArray,
+        amounts: FloatArray,
+        alike: BoolArray,
+        shape: tuple[int, ...],
     ) -> "MetLabels":
-        order, size = np.argsort(instructions, kind="stable"), alike.size
+        order, size = np.argsort(instructions, kind="stable"), math.prod(shape)
         cells, instructions, amounts = cells[order], instructions[order], amounts[order]
         found: Counter[bytes] = Counter()
         count = int(instructions.max(initial=-1)) + 1
@@ -131,7 +152,7 @@ class MetLabels:
             every = np.bincount(places, amounts[part], minlength=(last - first) * size).reshape(-1, size)
             for table, times in zip(*np.unique(every, axis=0, return_counts=True), strict=True):
                 found[table.tobytes()] += int(times)
-        tables = np.frombuffer(b"".join(found)).reshape(-1, *alike.shape)
+        tables = np.frombuffer(b"".join(found)).reshape(-1, *shape)
         return cls(tables, np.array([*found.values()], np.int64), alike)
 
     def measured(self, statistic: Statistic, least: float = -1.0) -> Measured:
@@ -146,12 +167,12 @@ class MetLabels:
         if count < LEAST_GROUPS:
             return Measured(value)
         labels = len(self.alike)
-        items = self.tables.sum(axis=(1, 2))
-        share = items / (self.times @ items)
+        share = self._shares
         t = quantile_of_t(max(1 / float(self.times @ share**2) - 1, 1.0))
-        cells = np.eye(labels**2).reshape(-1, labels, labels) * (self.times @ items / count)
-        if np.allclose(self.tables, self.tables.transpose(0, 2, 1)):  # coincidences come both ways
-            cells = (cells + cells.transpose(0, 2, 1)) / 2
+        items = self._all.sum(axis=(-2, -1), keepdims=True) / count
+        cells = np.eye(labels**2).reshape(-1, *np.ones_like(items.shape[2:]), labels, labels) * items
+        if np.allclose(self.tables, self.tables.swapaxes(-2, -1)):  # coincidences come both ways
+            cells = (cells + cells.swapaxes(-2, -1)) / 2
         moved = statistic(self._all + cells, self.alike)
         agrees = np.eye(labels, dtype=bool).ravel()
         lowest = np.nanargmin(np.where(agrees, np.nan, moved))
@@ -169,13 +190,19 @@ class MetLabels:
     def _all(self) -> FloatArray:
         return np.tensordot(self.times, self.tables, 1)
 
+    @property
+    def _shares(self) -> FloatArray:
+        """What part of all items an instruction of each table has, (tables,)."""
+        items = self.tables.reshape(len(self.tables), -1).sum(axis=1)
+        return np.asarray(items / (self.times @ items))
+
     def _and(self, table: FloatArray) -> "MetLabels":
         return replace(self, tables=np.stack([*self.tables, table]), times=np.append(self.times, 1))
 
     def _with_error(self, statistic: Statistic) -> tuple[float, float]:
         """The statistic and its standard error, by leaving out each instruction (Efron and Stein 1981)."""
-        every, items = self._all, self.tables.sum(axis=(1, 2))
-        value, share = float(statistic(every, self.alike)), items / every.sum()
+        every, share = self._all, self._shares
+        value = float(statistic(every, self.alike))
         pulls = (value - statistic(every - self.tables, self.alike)) * (1 - share)
         pulls = np.where(np.isfinite(pulls), pulls, 0.0)
         pulls -= share * (self.times @ pulls)

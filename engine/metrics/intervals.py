@@ -260,6 +260,22 @@ class OverInstructions:
         lowest = min(least if floor is None else floor, self.mean)
         return Interval(max(low - t * below, lowest), min(high + t * above, max(most, self.mean)))
 
+    def chance_interval(self) -> Interval:
+        """Of a mean of chances, which vary less the nearer they are to 0 or 1: the same two ends, by Wilson's
+        formula (Dean and Pagano, Evaluating Confidence Interval Methods for Binomial Proportions in Clustered
+        Surveys, 2015). Simulated: `bench/coverage/rankings.py`.
+        """
+        return Interval(self._wilson_end(0.0), self._wilson_end(1.0))
+
+    def _wilson_end(self, value: float) -> float:
+        mean, error = self._with_one_more(value)
+        spread = mean * (1 - mean)
+        if spread <= 0:
+            return mean
+        of_mean = float(quantile_of_t(self._freedom) * error) ** 2 / spread  # t^2 / effective number
+        half = float(np.sqrt(of_mean * (spread + of_mean / 4)))
+        return (mean + of_mean / 2 + (half if value else -half)) / (1 + of_mean)
+
     def _with_one_more(self, value: float) -> tuple[float, float]:
         """The mean and its standard error with one instruction more, of such a value and usual weight."""
         whole, away = self._whole, value - self.mean

@@ -251,5 +251,5 @@ class _Model:
             pulls = around + slopes @ (slope[used] @ inverse[used])
             values = 1 / float(np.sum(weights**2))
             found = OverInstructions(rate, weights, pulls, values, count, self._numbers)
-            rates[name] = Estimate(rate, found.score_interval())
+            rates[name] = Estimate(rate, found.chance_interval())
         return np.sqrt(np.sum((slopes @ inverse[:, effects]) ** 2, axis=0)), rates

@@ -22,7 +22,7 @@ from engine.ranking.comparisons import PairComparisons, check_candidates, left_o
 from engine.ranking.correction import Corrected
 from engine.ranking.favour import Favour
 from engine.ranking.features import style_differences
-from engine.ranking.labelled_part import RankedByLabels
+from engine.ranking.labelled_part import CorrectedShares, RankedByLabels
 from engine.ranking.length_control import LengthControl, StyleControl, length_control, style_control
 from engine.settings.sampling import DEFAULT_SEED
 
@@ -414,6 +414,19 @@ def favour_json(found: RankedByLabels) -> dict[str, Any]:
     """Whom and what a judge favours, where nothing is ranked; only what is known."""
     known = {"favour": found.favour, "features": found.features}
     return {key: {name: _favour_json(one) for name, one in of.items()} for key, of in known.items() if of}
+
+
+def shares_json(found: Mapping[str, CorrectedShares | SetupError]) -> dict[str, Any]:
+    """By criterion, slice and label the corrected shares, or why they are not corrected."""
+    return {
+        criterion: {"refused": of_one.problem}
+        if isinstance(of_one, SetupError)
+        else {
+            part: {label: corrected_json(one, "share") for label, one in shares.items()}
+            for part, shares in of_one.shares.items()
+        }
+        for criterion, of_one in found.items()
+    }
 
 
 def _by_labels_json(found: RankedByLabels) -> dict[str, Any]:

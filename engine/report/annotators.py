@@ -46,9 +46,9 @@ _AMONG = (
         "How often two annotators give the same label, over all items with two or more, with its 95"
         " % interval over instructions. It is not an upper bound for a judge."
     ),
-    KAPPA.means(
+    Column("kappa", "kappa", Kind.MEASURE).means(
         "Cohen's kappa, agreement beyond chance: the mean over all pairs of annotators, on the items"
-        " that both labelled."
+        " that both labelled, with its 95 % interval over instructions."
     ),
     Column("alpha", "alpha", Kind.MEASURE).means(
         "Krippendorff's alpha over all annotators, also if they labelled different items, with its 95 %"
@@ -296,7 +296,10 @@ def against_others_table(agreement: AnnotatorAgreement) -> Table:
 
 def among_annotators_table(agreement: AnnotatorAgreement) -> Table:
     rows: list[Row] = [
-        [*(_named(found.criterion), found.annotators), *cells(found, _AMONG[2:-1]), found.alpha.estimate]
+        [
+            *(_named(found.criterion), found.annotators, *cells(found, _AMONG[2:-2])),
+            *(found.kappa.estimate, found.alpha.estimate),
+        ]
         for found in agreement.among.values()
     ]
     behind = [

@@ -20,10 +20,12 @@ from engine.core.items import PREFERENCES
 from engine.core.tables import Facts, Section, Sheet
 from engine.metrics.evaluation import Disagreement, Evaluation, SlicedMeasures, largest_disagreements
 from engine.models.model_file import ModelFile
+from engine.ranking.labelled_part import corrected_shares
 from engine.ranking.weighted_scoring import WeightedScoring
 from engine.report import calibration, orders, ranking, trust
 from engine.report.accuracy import accuracy_figures
 from engine.report.audit import audit_of_copies, with_audit
+from engine.report.correction import share_sections
 from engine.report.drawing import ReportFigure
 from engine.report.evaluation import evaluation_sheet
 from engine.report.rankings import ReportedRanking, reported_ranking
@@ -152,15 +154,17 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
 
 
 def report_sheet(report: Report) -> Sheet:
+    matched, results = report.evaluation.matched, report.results
+    divisions = [each.division for each in report.slices]
     more = [
         *(report.ranking.sections if report.ranking else ()),
+        *share_sections(corrected_shares(matched.system, matched.dataset, divisions)),
         *slice_sections(report.slices),
         *([calibration.RELIABILITY_SECTION] if report.bins else ()),
         *([orders.ORDERS_SECTION] if report.orders else ()),
         *([calibration.learning_section(report.curve)] if report.curve else ()),
         *([trust.kept_section(report.trust)] if report.trust else ()),
     ]
-    matched, results = report.evaluation.matched, report.results
     if report.weighted_scoring:
         more.append(weighted_scoring_section(report.weighted_scoring, matched.system, report.weights_from))
     audited = audit_of_copies(results, matched.dataset) if results else None

@@ -25,6 +25,7 @@ from engine.analysis.audit import (
     mass_line,
     order_lines,
     over_criteria,
+    wording_line,
 )
 from engine.analysis.audit_run import LEAST_KNOWN, Audit, audit_of, length_line, tie_line
 from engine.core.column_map import CANDIDATES
@@ -104,6 +105,20 @@ def test_without_both_orders_nothing_is_said_of_order() -> None:
     one[0, 3, 1] = np.nan
     found = order_lines(replace(received, by_order=one))
     assert [line.verdict for line in found] == [AuditVerdict.UNKNOWN] * 2
+
+
+def test_labels_that_other_words_change_are_counted_by_item_whatever_its_place() -> None:
+    received = received_of(Planted())
+    own = received.own[::-1]
+    mean = received.mean[:, own].copy()
+    mean[:, ::4] = np.roll(mean[:, ::4], 1, axis=2)  # of one item in four each label is another
+    items = tuple(received.items[place] for place in own)
+    moved = replace(received, items=items, mean=mean, by_order=received.by_order[:, own])
+    unread = replace(moved, mean=np.full(mean.shape, np.nan))
+    alike = replace(moved, mean=received.mean[:, own])
+    for others, share in (([moved], 0.25), ([moved, alike], 0.125), ([moved, unread], 0.25)):
+        assert value_of(wording_line(received, others)) == pytest.approx(share)
+    assert wording_line(received, [unread]).verdict is AuditVerdict.UNKNOWN
 
 
 def test_the_letter_that_is_leaned_to_is_named() -> None:

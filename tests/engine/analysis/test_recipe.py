@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from engine.analysis.perturbations import SHORT_WORDING
 from engine.analysis.recipe import Recipe, check_name, examples_beside, load_recipe, save_recipe
-from engine.analysis.tuning_choice import SHORT_WORDING
 from engine.cli.shared.hints import OPTIONS
 from engine.core.errors import FileKind, SetupError
 from engine.core.items import Method

@@ -81,6 +81,32 @@ def test_the_stored_run_says_the_same_and_as_json(audited: tuple[Path, str, str]
     assert all(line["interval"] for line in found["lines"] if line["value"] is not None)
 
 
+@pytest.mark.slow
+def test_other_words_are_asked_of_the_items_alone_and_found_again(
+    audited: tuple[Path, str, str], tmp_path: Path
+) -> None:
+    store, (probes,) = tmp_path / "runs.sqlite", (audited[0].parent / "audits").iterdir()
+    store.write_bytes(audited[0].read_bytes())
+    code, planned, _ = audit_demo(store, "--out", probes, "--reworded", "--plan")
+    assert code == 0
+    assert planned.count(f"demo-judge on {ITEMS} items of") == 2
+    code, out, _ = audit_demo(store, "--out", probes, "--reworded")
+    assert code == 0
+    assert "wording: the same in other words" in out
+    assert audit(store, 1)[1] == out
+    with RunStore(store) as opened:
+        runs = [load_results(opened, number) for number in (2, 3)]
+        assert [len(run.judged) for run in runs] == [ITEMS, ITEMS]
+    assert "in other words" not in audit(store, 2)[1].split("Robustness audit")[1]  # itself in other words
+    rubric = tmp_path / "own.toml"
+    criterion = '[[criteria]]\nname = "wit"\nquestion = "Is it witty?"'
+    rubric.write_text(f'name = "own"\n{criterion}\n[wording]\nverdict = "Urteil:"\n', "utf-8")
+    code, _, err = audit(store, "demo", DEMO, "--rubric", rubric, "--out", tmp_path / "x.tsv", "--reworded")
+    assert code == 2
+    assert "has a wording of its own" in err
+    assert not (tmp_path / "x.tsv").exists()
+
+
 def test_a_run_whose_dataset_is_gone_needs_the_file(audited: tuple[Path, str, str], tmp_path: Path) -> None:
     store, out, _ = audited
     [perturbations] = (store.parent / "audits").iterdir()

@@ -9,6 +9,7 @@ import pytest
 
 from engine.cli.shared.console import INCOMPLETE
 from engine.core.errors import SetupError
+from engine.core.items import PREFERENCES
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT, give, refusal, run_here
@@ -50,6 +51,24 @@ def test_a_run_and_its_submission_get_the_same_scores(
     assert scores[0] == scores[1]
     assert scores[0]["safety_accuracy"] > 90
     assert scores[0]["safety_rougeL"] > 80
+
+
+def test_labels_of_a_part_correct_the_shares_of_all(
+    command: Command, demo_gold: Path, tmp_path: Path
+) -> None:
+    head, *rows = demo_gold.read_text("utf-8").splitlines()
+    place, file = head.split("\t").index("safety_preference"), tmp_path / "scores.json"
+    cells = [line.split("\t") for line in rows]
+    for line in cells[-4:]:
+        line[place] = ""
+    part = tmp_path / "part.tsv"
+    part.write_text("\n".join([head, *map("\t".join, cells), ""]), "utf-8")
+    command("evaluate", 1, "--gold", part, "--partial", "--json", file)
+    found = json.loads(file.read_text("utf-8"))["details"]["corrected_shares"]
+    assert [*found] == ["safety"]
+    assert [*found["safety"]["all items"]] == [label.value for label in PREFERENCES]
+    command("evaluate", 1, "--gold", demo_gold, "--json", file)
+    assert "corrected_shares" not in json.loads(file.read_text("utf-8"))["details"]
 
 
 def test_a_dataset_with_other_texts_under_the_same_ids_is_refused(

@@ -121,12 +121,15 @@ def test_two_people_count_by_the_items_that_both_labelled(tmp_path: Path) -> Non
     assert (safety.annotators, safety.pairs, safety.items) == (3, 3, 4)
     assert safety.equal.value == pytest.approx((4 * 1 + 2 * 0.5 + 2 * 0.5) / 8)
     assert safety.equal.ends is None  # nobody knows which items have the same instruction
-    assert safety.kappa == 0  # of Ada and Ben there is none: both know A only
+    assert (safety.kappa.value, safety.kappa.interval) == (
+        0,
+        None,
+    )  # of Ada and Ben there is none: both know A only
     assert HUMAN not in {each.other for each in found.pairs}
     (tmp_path / "other").mkdir()
     four = {"safety": [A, A, B, B]}
     found = among(run_of(tmp_path / "other", {"Ada": four, "Ben": four, "Cy": {"safety": [A, B]}}))
-    assert found.among["safety"].kappa == pytest.approx((4 * 1 + 2 * 0 + 2 * 0) / 8)
+    assert found.among["safety"].kappa.value == pytest.approx((4 * 1 + 2 * 0 + 2 * 0) / 8)
 
 
 def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
@@ -196,6 +199,7 @@ def test_annotators_of_a_dataset_are_held_against_each_other() -> None:
     assert (pair.one, pair.other, pair.items, pair.equal.value) == ("ann", "Ben", 3, 2 / 3)
     assert pair.kappa.value == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     assert pair.kappa.interval is not None
+    assert found.among["safety"].kappa.interval == pytest.approx(pair.kappa.interval)  # of one pair the mean
     share = "66.7 % (95 %: 9.4 to 99.2) of the items that both labelled"
     alpha = f"(Krippendorff's alpha {found.among['safety'].alpha.value:.2f})"
     assert among_in_words(found) == [f"Safety: of 2 annotators, two give the same label to {share} {alpha}."]

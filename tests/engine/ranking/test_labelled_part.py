@@ -24,7 +24,8 @@ from engine.core.tables import Sentences, Table
 from engine.data.dataset import Dataset
 from engine.data.label_origins import in_drawn_order
 from engine.data.slices import slicing
-from engine.metrics.matching import System, system_of_run
+from engine.metrics.evaluation import evaluate, measure_slices
+from engine.metrics.matching import System, match, system_of_run
 from engine.ranking.labelled_part import (
     ALL,
     CorrectedShares,
@@ -35,7 +36,9 @@ from engine.ranking.labelled_part import (
     judge_expects,
     labelled_part,
 )
+from engine.ranking.ranking import shares_json
 from engine.report.correction import corrected_in_short, correction_sections, share_sections
+from engine.report.html_report import Report, report_sheet
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.judged import (
@@ -76,6 +79,20 @@ def test_shares_of_labels_are_corrected_without_candidates_and_by_slice() -> Non
         one, of_these = shares.shares[name]["A"], float(np.mean(is_a[rows]))
         assert one.judge > of_these + 0.15  # the judge alone is far off
         assert one.of_these[0] < of_these < one.of_these[1]
+    made = shares_json({**found, "wit": SetupError("Picked by hand.", "")})
+    assert made["wit"] == {"refused": "Picked by hand."}
+    one = shares.shares["kind: code"]["A"]
+    assert made["safety"]["kind: code"]["A"]["share"] == 100 * one.rate.value
+    labelled = match(judge, items, partial=True)
+    sliced = [measure_slices(labelled, slicing(items, "kind"))]
+    [reported] = [
+        part
+        for section in report_sheet(Report(evaluate(labelled), slices=sliced)).sections
+        if section.key == "shares"
+        for part in section.parts
+        if isinstance(part, Table)
+    ]
+    assert [row[1] for row in reported.rows[::4]] == [ALL, "kind: chat", "kind: code"]
     assert corrected_shares(judge, dataset({"safety": truth})) == {}
     assert not share_sections({"safety": SetupError("Picked by hand.", "")})
 
