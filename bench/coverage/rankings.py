@@ -138,7 +138,7 @@ def _tells_apart(random: np.random.Generator, count: int, items: int, instructio
 
 @simulated(
     "equal length",
-    [Promise("rate at equal length or style"), Promise("effect of style")],
+    [Promise("rate at equal length or style"), Promise("effect of length or style")],
     [
         (against, instructions, effect, lists, apart)
         for lists, instructions, effect, against, apart in product(
@@ -174,10 +174,10 @@ def _even_held(
     won = random.random(len(first)) < 1 / (1 + np.exp(-(apart * (first - second) + hard + style)))
     said = labels_said(HUMAN_LABELS[0] if each else HUMAN_LABELS[1] for each in won)
     drawn = contests(first, second, groups, said, count, lengths)
-    by_style = style_control(drawn, {"lists": lists})
-    found = by_style if of_lists else length_control(drawn)
-    assert found is not None
+    by_style, by_length = style_control(drawn, {"lists": lists}), length_control(drawn)
     assert by_style is not None
+    assert by_length is not None
+    found = by_style if of_lists else by_length
     if not (found.rates and by_style.rates):  # confounded, as a message says
         return [None, None]
     place = int(random.integers(1, count))
@@ -186,9 +186,13 @@ def _even_held(
     if baseline:  # of endlessly many instructions, not of these
         nodes, weights = np.polynomial.hermite_e.hermegauss(40)
         right = float(np.sum(weights / (1 + np.exp(-(apart * place + nodes)))) / weights.sum())
-    effects = holds(by_style.effects["lists"].ends, of_lists)
-    # Each instruction's own parameter makes effects against a baseline a tenth too small.
-    return [holds(found.rates[str(place)].ends, right), effects if of_lists and not baseline else None]
+    held: bool | None = None
+    if not of_lists:
+        # Against a baseline each instruction's own parameter shrinks effects by a tenth; none stays none.
+        held = None if baseline and effect else holds(by_length.effect_ends, effect)
+    elif not baseline:
+        held = holds(by_style.effects["lists"].ends, of_lists)
+    return [holds(found.rates[str(place)].ends, right), held]
 
 
 @simulated(

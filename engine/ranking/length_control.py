@@ -37,7 +37,8 @@ _EXACT = 1e-9
 @dataclass(frozen=True)
 class LengthControl:
     """`rates`: what each candidate would win at equal length, 0 to 1, none where lengths and candidates are
-    confounded. `effect`: log odds by which a much longer response wins, with `effect_ends`. `longer_won`: how
+    confounded. `effect`: log odds by which a much longer response wins, with `effect_ends`; `shrunk`: against
+    one baseline it is about a tenth too small, and its ends say alone whether there is any. `longer_won`: how
     often it did, half a tie, where lengths differ. `beyond_seen`: the candidates that are the longer one, or
     the shorter one, in hardly any comparison, so that a rate at equal length is extrapolated.
     """
@@ -47,6 +48,7 @@ class LengthControl:
     effect_ends: tuple[float, float]
     longer_won: Estimate
     beyond_seen: tuple[str, ...] = ()
+    shrunk: bool = False
 
 
 def length_control(comparisons: PairComparisons, cancel: CancelToken | None = None) -> LengthControl | None:
@@ -58,18 +60,19 @@ def length_control(comparisons: PairComparisons, cancel: CancelToken | None = No
     groups = len(np.unique(known.instructions))
     if groups < FEW or not differences.any():
         return None
-    (effect,), rates = _controlled(known, [standardised(differences)], cancel)
+    (effect,), rates, shrunk = _controlled(known, [standardised(differences)], cancel)
     places = np.flatnonzero(differences)
     won = np.where(differences > 0, known.scores, 1 - known.scores)[places]
     longer_won = share(won.tolist(), known.instructions[places].tolist())
     beyond = _beyond_seen(known, differences) if rates else ()
-    return LengthControl(rates, effect.value, effect.ends or (0.0, 0.0), longer_won, beyond)
+    return LengthControl(rates, effect.value, effect.ends or (0.0, 0.0), longer_won, beyond, shrunk)
 
 
 @dataclass(frozen=True)
 class StyleControl:
     """`rates`: what each candidate would win if both responses were alike in length and style, as above;
-    `effects`: by feature the log odds by which a response with much more of it wins, the others alike.
+    `effects`: by feature the log odds by which a response with much more of it wins, the others alike,
+    without an interval where it is shrunk.
     """
 
     rates: Mapping[str, Estimate]
@@ -91,14 +94,18 @@ def style_control(
     }
     if not differing.keys() - {LENGTH}:
         return None
-    effects, rates = _controlled(comparisons.at(known), [*differing.values()], cancel)
+    effects, rates, shrunk = _controlled(comparisons.at(known), [*differing.values()], cancel)
+    if shrunk:
+        effects = [Estimate(effect.value) for effect in effects]
     return StyleControl(rates, dict(zip(differing, effects, strict=True)))
 
 
 def _controlled(
     known: PairComparisons, controls: Sequence[FloatArray], cancel: CancelToken | None
-) -> tuple[list[Estimate], dict[str, Estimate]]:
-    """The effect of each control; the rates where all are 0, none where one is confounded with candidates."""
+) -> tuple[list[Estimate], dict[str, Estimate], bool]:
+    """The effect of each control; the rates where all are 0, none where one is confounded with candidates;
+    whether all meet one baseline.
+    """
     model, cancel = _Model(known, controls), cancel or CancelToken()
     at = model.fitted(cancel)
     half = float(stdtrit(len(np.unique(known.instructions)) - 1, 1 - _TAIL))
@@ -108,7 +115,7 @@ def _controlled(
         Estimate(value, (value - half * error, value + half * error))
         for value, error in zip(values, errors, strict=True)
     ]
-    return effects, rates if max(map(abs, values)) < _LARGEST_EFFECT else {}
+    return effects, rates if max(map(abs, values)) < _LARGEST_EFFECT else {}, bool(model.sides.any())
 
 
 def _beyond_seen(known: PairComparisons, differences: FloatArray) -> tuple[str, ...]:
@@ -144,10 +151,10 @@ class _Model:
         self._numbers = tuple(range(self._count))
         # A's side of what an instruction does: for the candidate, against the baseline, which stands in every
         # comparison. Of two candidates either would do, and one comparison an instruction says nothing of it.
-        self._sides = np.zeros(len(known))
+        self.sides = np.zeros(len(known))
         for place in {int(known.first[0]), int(known.second[0])} if len(known.names) > 2 else ():
             if bool(np.all((known.first == place) | (known.second == place))):
-                self._sides = np.where(known.second == place, 1.0, -1.0)
+                self.sides = np.where(known.second == place, 1.0, -1.0)
                 break
 
     def _columns(self, weights: FloatArray, *, controlled: bool = True) -> sparse.csr_array:
@@ -171,7 +178,7 @@ class _Model:
         shared = at.shared[self._known.first] - at.shared[self._known.second]
         for each, effect in zip(self._controls, at.shared[-len(self._controls) :], strict=True):
             shared = shared + each * effect
-        return np.asarray(shared + self._sides * at.own[self._groups])
+        return np.asarray(shared + self.sides * at.own[self._groups])
 
     def _sums(self, rows: FloatArray) -> FloatArray:
         """Over the comparisons of each instruction: shape (instructions,)."""
@@ -190,7 +197,7 @@ class _Model:
             miss = self._known.scores - expit(self._odds(at))
             bend, mixed, own = self._bends(at)
             slope = self._of_shared(miss) - _RIDGE * len(miss) * at.shared
-            own_slope = self._sums(self._sides * miss) - at.own / _SPREAD_OF_INSTRUCTIONS**2
+            own_slope = self._sums(self.sides * miss) - at.own / _SPREAD_OF_INSTRUCTIONS**2
             step = linalg.solve(bend, slope - mixed.T @ (own_slope / own), assume_a="pos")
             own_step = (own_slope - mixed @ step) / own
             largest = max(float(np.abs(step).max()), float(np.abs(own_step).max()))
@@ -213,10 +220,10 @@ class _Model:
         for row, each in enumerate(self._controls, size):
             bend[row] += self._of_shared(weights * each)
         bend[:size, size:] = bend[size:, :size].T
-        own = self._sums(weights * self._sides**2) + 1 / _SPREAD_OF_INSTRUCTIONS**2
-        if not self._sides.any():
+        own = self._sums(weights * self.sides**2) + 1 / _SPREAD_OF_INSTRUCTIONS**2
+        if not self.sides.any():
             return bend, sparse.csr_array((self._count, len(bend))), own
-        mixed = self._sums_of_columns(weights * self._sides)
+        mixed = self._sums_of_columns(weights * self.sides)
         return bend - (mixed.T @ (mixed / own[:, None])).toarray(), mixed, own
 
     def measured(self, at: _Parameters, cancel: CancelToken) -> tuple[FloatArray, dict[str, Estimate]]:
@@ -243,7 +250,7 @@ class _Model:
             chance = expit(sign * even[places])
             rate, groups = float(chance.mean()), self._groups[places]
             moves = sign * chance * (1 - chance) / len(places)
-            follow = np.bincount(groups, moves * self._sides[places], count) / own
+            follow = np.bincount(groups, moves * self.sides[places], count) / own
             slope = columns[places].T @ moves - mixed.T @ follow
             around = np.bincount(groups, chance - rate, count) / len(places)
             weights = np.bincount(groups, minlength=count) / len(places)

@@ -374,7 +374,8 @@ def _controls_json(ranking: Ranking) -> dict[str, Any]:
     """In log odds what length does, and what style."""
     made: dict[str, Any] = {}
     if (lengths := ranking.lengths) is not None:
-        effect = {"effect": lengths.effect, "interval": list(lengths.effect_ends)}
+        ends = None if lengths.shrunk else list(lengths.effect_ends)
+        effect = {"effect": lengths.effect, "interval": ends}
         made["length"] = {**effect, **_percent("longer_won", lengths.longer_won)}
     if ranking.style is not None:
         effects = ranking.style.effects.items()

@@ -259,13 +259,19 @@ def pair_table(ranking: Ranking, most: int | None = None) -> Table:
     )
 
 
+_SHRUNK = (
+    " All candidates meet one baseline: these log odds are about a tenth too small, so they have no interval."
+)
+
+
 def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
     rows: list[Row] = [
         ["the longer response won (%)", Fact(Kind.ESTIMATE, lengths.longer_won)],
         ["log odds that a much longer response wins", Fact(Kind.NUMBER, lengths.effect)],
-        ["95 % interval of these log odds", Fact(Kind.INTERVAL, lengths.effect_ends)],
-        ["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)],
     ]
+    if not lengths.shrunk:
+        rows.append(["95 % interval of these log odds", Fact(Kind.INTERVAL, lengths.effect_ends)])
+    rows.append(["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)])
     for name, effect in ranking.style.effects.items() if ranking.style is not None else ():
         rows.append([f"log odds of much more: {name}, at equal style", Fact(Kind.MEASURE, effect)])
     low, high = lengths.effect_ends
@@ -283,8 +289,8 @@ def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
         "lengths",
         "Length and position",
         [Table(_OF_LENGTHS, rows), Sentences([verdict])],
-        "Labels cannot show whether longer responses are better or only preferred. Where all candidates meet"
-        " one baseline, these log odds and their intervals are about a tenth too small.",
+        "Labels cannot show whether longer responses are better or only preferred."
+        + (_SHRUNK if lengths.shrunk else ""),
     )
 
 

@@ -257,3 +257,11 @@ def test_the_sheet_and_the_json_say_the_same() -> None:
     assert titles == ["In short", "Candidates", "Pairwise win rates"]
     apart = ranked(davidson_comparisons(list(np.linspace(9, -9, 4)), 300, seed=1))
     assert [row[2] for row in candidate_table(apart).rows] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(("other", "shrunk"), [("z", True), ("a", False)], ids=["baseline", "each other"])
+def test_effects_that_a_baseline_shrinks_have_no_interval(other: str, shrunk: bool) -> None:
+    pairs = [("a", "z", A), ("b", "z", B), ("b", other, A), ("z", "a", A)] * 30
+    lengths = np.random.default_rng(0).integers(50, 500, (len(pairs), 2)).astype(np.float64)
+    made = ranking_json(ranked(comparisons(pairs, lengths=lengths)))
+    assert (made["length"]["interval"] is None) is shrunk
