@@ -169,8 +169,6 @@ def _even_held(
     drawn = contests(first, second, groups, said, count, lengths)
     by_style = style_control(drawn, {"lists": lists})
     found = by_style if of_lists else length_control(drawn)
-    assert found is not None
-    assert by_style is not None
     place = int(random.integers(1, count))
     mine = (first == place) | (second == place)
     right = float(np.where(first == place, even, 1 - even)[mine].mean())
