@@ -88,7 +88,6 @@ def choices(results: RunResults) -> Iterator[tuple[str, Change]]:
 def row(name: str, results: RunResults, dataset: Dataset) -> list[str]:
     counts = count_run(results)
     accuracy = mean_accuracy(run_accuracy(results, dataset))
-    assert accuracy is not None  # several instructions with labels
     flips = [count.flipped for count in counts if count.flipped is not None]
     mass = [count.answer_mass for count in counts if count.answer_mass is not None]
     return [

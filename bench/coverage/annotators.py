@@ -89,7 +89,6 @@ class AnnotatorWorld(Kind):
     def truth(self) -> Mapping[str, float]:
         """Each share and the difference, from very many items."""
         found = self.drawn(np.random.default_rng(0), self.many)
-        assert found is not None
         return {name: measured.value for name, measured in _shown(found).items()}
 
 
@@ -120,8 +119,6 @@ def is_held(found: AgainstOthers | None, name: str, truth: float) -> bool:
 
 
 def _shown(found: AgainstOthers) -> Mapping[str, Estimate]:
-    assert found.judge is not None
-    assert found.lead is not None
     return {"own": found.own, "judge": found.judge, "lead": found.lead}
 
 

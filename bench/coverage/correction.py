@@ -59,7 +59,6 @@ class PartWorld(Kind):
         rows = (random.random(self.world.instructions) < self.inside)[groups]
         each = said[rows], by_judge[rows], groups[rows]
         found = corrected(*each, self.world.instructions, skipped[rows])
-        assert found is not None
         return found, float(annotators[rows].mean())
 
     def _part(self, random: np.random.Generator, groups: np.ndarray) -> BoolArray:
@@ -144,7 +143,6 @@ class CalibratedWorld(Kind):
         said = np.full(self.items, np.nan)
         said[part] = won[labels[part]]
         found = corrected(said, np.exp(decided) @ won, np.arange(self.items), self.items)
-        assert found is not None
         return holds(found.rate.ends, float(won @ _FREQUENT))
 
 
@@ -213,6 +211,5 @@ def _said(won: FloatArray) -> FloatArray:
 def _strengths_held(random: np.random.Generator, match: Match) -> list[bool]:
     """Of each of five candidates."""
     found = match.corrected(random).bradley_terry
-    assert found is not None
     ends = [found.scores[name].ends for name in found.names]
     return [holds(each, truth) for each, truth in zip(ends, match.scores, strict=True) if each]

@@ -94,8 +94,6 @@ def _judges() -> Iterator[Judge]:
 def _changes_held(random: np.random.Generator, judge: Judge) -> list[bool]:
     """Whether the intervals of the mean over criteria hold what changed in very many items."""
     found = judge.drift(random).whole
-    assert found.distance is not None
-    assert found.accuracy is not None
     said = (found.changed, found.distance, found.shifts[Preference.A], found.accuracy.difference)
     return [holds(each.ends, truth) for each, truth in zip(said, _truths(judge), strict=True)]
 
@@ -176,8 +174,6 @@ class Check(Kind):
 def _finds(random: np.random.Generator, check: Check) -> bool:
     """A judge truly lost so many labels as a check of the same judge unchanged says are found so often."""
     found = check.drift(random)
-    assert found.whole.accuracy is not None
-    assert found.whole.accuracy.over is not None
     lost = found.whole.accuracy.over.findable_difference(found.tests)
     return check.drift(random, lost).accuracy_moves.get(None) == -1
 

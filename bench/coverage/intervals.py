@@ -111,7 +111,6 @@ def _score_held(random: np.random.Generator, world: World, kind: str, missing: f
     scores = np.where(random.random(len(groups)) < world.alike, shared[groups], own)
     left_out = random.random(len(groups)) < missing
     found = intervals.OverInstructions.of_one(np.where(left_out, 0.0, scores).tolist(), groups)
-    assert found is not None
     # Where nothing is left out, nothing is said of systems that leave something out.
     truth = beta[0] / sum(beta) * (1 - missing * bool(left_out.any()))
     ends = found.skewed_interval() if "BERT" in kind else found.score_interval()
@@ -184,7 +183,6 @@ def _difference_held(
     groups = world.groups(random)
     kinds = world.drawn(random, groups, [one, other, 1 - one - other])
     found = intervals.OverInstructions.of_one((1.0 * (kinds == 0) - 1.0 * (kinds == 1)).tolist(), groups)
-    assert found is not None
     differs = found.p_value < 1 - NOMINAL if one == other else None
     return holds(found.difference_interval(), one - other), differs
 
@@ -235,9 +233,7 @@ def _said_and_so(
             for criterion in ("0", "1")
         }
         over = intervals.OverInstructions.of(values, dict.fromkeys(values, groups))
-        assert over is not None
         found.append(over)
     choice = intervals.cost_of_choosing(found)
-    assert choice is not None
     # What all have in common is nobody's merit, and makes the mean over worlds uncertain.
     return choice.excess, max(one.mean for one in found) - float(np.mean([one.mean for one in found]))

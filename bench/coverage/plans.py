@@ -44,8 +44,6 @@ def _plan_held(random: np.random.Generator, right: float, each: int) -> list[boo
         values = world.right(random, groups, right)
         rival = world.right(random, groups, right - 0.1)
         own, lead = (OverInstructions.of_one(one, groups) for one in (values, values - rival))
-        assert own is not None
-        assert lead is not None
         found.append((own, lead))
     low, high = found[0][0].share_interval()
     stands = chance_of_share(found[2][0].mean, found[2][0].worth_of_share, right - 0.07) <= 0.1

@@ -175,8 +175,6 @@ def _even_held(
     said = labels_said(HUMAN_LABELS[0] if each else HUMAN_LABELS[1] for each in won)
     drawn = contests(first, second, groups, said, count, lengths)
     by_style, by_length = style_control(drawn, {"lists": lists}), length_control(drawn)
-    assert by_style is not None
-    assert by_length is not None
     found = by_style if of_lists else by_length
     if not (found.rates and by_style.rates):  # confounded, as a message says
         return [None, None]

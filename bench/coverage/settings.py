@@ -67,9 +67,7 @@ def worth_of(
 ) -> HeldOut:
     look, default = choice.chosen.look, tuning_choice.TriedSettings(NO_EXAMPLES)
     chosen, rival = (TriedRun(each, runs[each.prompt]) for each in (look, default))
-    found = held_out(chosen, None if look == default else rival, gold, parts, CancelToken())
-    assert found is not None  # there are items enough
-    return found
+    return held_out(chosen, None if look == default else rival, gold, parts, CancelToken())
 
 
 def labelled(labels: IntArray) -> Dataset:

@@ -105,7 +105,6 @@ class Annotator:
     def _item(self) -> str:
         """One of those that are this window's."""
         run = self.main_content.workspace.run
-        assert run is not None
         return self._random.choice([item.item_id for item in run.results.judged][self._number :: self._of])
 
     def _place(self, kind: str) -> Key:
@@ -166,7 +165,6 @@ class Annotator:
             press("N")
             sure(lambda: page.reviewer.note.dialog is not None)
             dialog = page.reviewer.note.dialog
-            assert dialog is not None
             field = dialog.field
         field.selectAll()
         return field
@@ -180,7 +178,6 @@ class Annotator:
         QTest.keyClicks(self._begin(key), text)
         line = self._page.reviewer.note
         dialog = line.dialog
-        assert dialog is not None
         QTest.keyClicks(dialog.tag, self._random.choice(_TAGS))
         QTest.keyClick(dialog.tag, Qt.Key.Key_Return)
         value = noted(text, dialog.tags)
@@ -235,7 +232,6 @@ class Annotator:
     def _run(self) -> None:
         """Judge a few items anew, and tell how far it is whenever the window shows it."""
         space, control = self.main_content.workspace, self.main_content.run_control
-        assert space.dataset is not None
         setup = RunSetup(space.dataset.path, demo_model(), mode=Mode.LABELS, threads=1, fresh=True)
         control.start(setup)
         told = 0
@@ -335,7 +331,6 @@ def _queued(items: int | str) -> Key:
 
 def press(key: str, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     widget: QWidget | None = QApplication.focusWidget()
-    assert widget is not None
     QTest.keyClick(widget, Qt.Key[f"Key_{key}"], modifier)
 
 

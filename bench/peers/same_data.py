@@ -119,7 +119,6 @@ def same_data(shared: Path) -> SameData:
     columns = {name: standardised(differences[name]) for name in [*features][1:]}
     lengths = np.stack([differences[LENGTH], np.zeros(len(people))], axis=1)  # of which the difference counts
     style = style_control(replace(people, lengths=lengths), {"lists": differences["lists"]})
-    assert style is not None
     decided = judge.at(judge.ties == 0)
     scores = followed(bradley_terry(decided, draws=2), id)
     names, strengths = scores.names, scores.fit.bradley_terry[0]
@@ -127,7 +126,6 @@ def same_data(shared: Path) -> SameData:
     won, judged = (each.won(people.names.index(_CANDIDATE), places) for each in (people, judge))
     part = np.arange(len(places)) < _LABELLED
     found = corrected(np.where(part, won, np.nan), judged, np.arange(len(places)), len(places))
-    assert found is not None
     both = [
         (one, other, group)
         for one, other, group in zip(labels[_JUDGE], labels[ANNOTATORS[0]], groups, strict=True)

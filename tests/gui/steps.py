@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QAbstractItemModel, QMimeData, QModelIndex, QPoint, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QAction, QDropEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QComboBox, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.data.dataset import Dataset
@@ -92,6 +92,12 @@ def click(widget: QWidget, text: str) -> None:
     button.click()
 
 
+def pick(box: QComboBox, data: str | None) -> None:
+    box.setCurrentIndex(box.findData(data))
+    assert box.currentData() == data, data
+    box.activated.emit(box.currentIndex())
+
+
 def offered(choice: CurrentChoice) -> dict[str, QAction]:
     """What the menu of a part of the head offers when it opens, by its words."""
     choice.menu().aboutToShow.emit()
@@ -158,3 +164,19 @@ def turn_wheel(field: QWidget) -> QWheelEvent:
     )
     QApplication.sendEvent(field, event)
     return event
+
+
+def answer(button: str) -> list[str]:
+    """Press a button of the message box that comes next; what the box says is put into the list."""
+    said: list[str] = []
+
+    def press() -> None:
+        box = QApplication.activeModalWidget()
+        if not isinstance(box, QMessageBox):
+            QTimer.singleShot(20, press)
+            return
+        said.append(f"{box.text()} {box.informativeText()}".strip())
+        click(box, button)
+
+    QTimer.singleShot(0, press)
+    return said

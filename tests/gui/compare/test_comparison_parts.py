@@ -38,7 +38,7 @@ from tests.gui.compare.steps import (
     listed,
     run_of,
 )
-from tests.gui.steps import double_click, press
+from tests.gui.steps import double_click, pick, press
 from tests.judged import SURE_A, stored_run
 
 
@@ -51,8 +51,7 @@ def at_rest(qtbot: QtBot, page: ComparePage) -> None:
 def divide(qtbot: QtBot, page: ComparePage, by: str) -> Slicing:
     choice = page.view.slices.choice
     qtbot.waitUntil(lambda: choice.by.findData(by) > 0)
-    choice.by.setCurrentIndex(choice.by.findData(by))
-    choice.by.activated.emit(choice.by.currentIndex())
+    pick(choice.by, by)
     qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing.by == by)
     at_rest(qtbot, page)
     return choice.slicing

@@ -36,7 +36,6 @@ def test_two_columns_of_a_table_are_added_as_two_judges(
         page.choosing.add_files([path])
         qtbot.waitUntil(lambda: asked() is not None)
         dialog = asked()
-        assert dialog is not None
         assert [dialog.choice.itemText(at) for at in range(dialog.choice.count())] == [
             "gpt_verdict",
             "claude_verdict",
@@ -51,7 +50,6 @@ def test_two_columns_of_a_table_are_added_as_two_judges(
         qtbot.waitUntil(partial(is_ticked, page, JudgeFile(path, JudgeColumn(name, tuple(meant.items())))))
     page.compare()
     qtbot.waitUntil(lambda: page.compared is not None)
-    assert page.compared is not None
     names = [evaluation.name for evaluation in page.compared.evaluations]
     assert names[-2:] == ["gpt_verdict of judges.csv", "claude_verdict of judges.csv"]
     again = ComparePage(space)

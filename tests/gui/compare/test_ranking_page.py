@@ -38,7 +38,7 @@ from tests.gui.compare.steps import (
     table_of,
 )
 from tests.gui.labels import shown_text, text_of
-from tests.gui.steps import shown
+from tests.gui.steps import pick, shown
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +69,7 @@ def by_run(qtbot: QtBot, page: RankingPage, comparisons: Path, tmp_path: Path) -
 
 def choose(qtbot: QtBot, page: RankingPage, criterion: str) -> None:
     """Rank by another criterion, as a person chooses it."""
-    box = page.choice.criterion
-    box.setCurrentIndex(box.findData(criterion))
-    box.activated.emit(box.currentIndex())
+    pick(page.choice.criterion, criterion)
     ranked(qtbot, page)
 
 

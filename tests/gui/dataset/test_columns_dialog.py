@@ -50,12 +50,13 @@ def asked(qtbot: QtBot, page: DatasetPage, path: Path) -> ColumnsDialog:
     """The dialog that opening a foreign file opens, once it shows the first rows."""
     with qtbot.waitSignal(page.workspace.dataset_failed):
         page.workspace.open_dataset(path)
-    return shown(qtbot, page)
+    return guessed(qtbot, page.asker)
 
 
-def shown(qtbot: QtBot, page: DatasetPage) -> ColumnsDialog:
-    dialog = page.asker.dialog
-    assert dialog is not None
+def guessed(qtbot: QtBot, asker: ColumnAsker) -> ColumnsDialog:
+    """The dialog, once it shows the first rows."""
+    qtbot.waitUntil(lambda: asker.dialog is not None)
+    dialog = asker.dialog
     qtbot.waitUntil(lambda: bool(dialog.items.toPlainText()))
     return dialog
 
@@ -189,7 +190,6 @@ def test_several_annotators_are_chosen_from_a_menu(qtbot: QtBot, page: DatasetPa
     field = dialog.fields["overall"].by_target["overall_quality_preference"]
     assert field.source == "annotator1|annotator2|annotator3"
     button = dialog.fields["overall"].findChild(AnnotatorsButton)
-    assert button is not None
     button.menu().aboutToShow.emit()
     boxes = {box.text(): box for box in button.menu().findChildren(QCheckBox)}
     assert [text for text, box in boxes.items() if box.isChecked()] == field.source.split("|")
@@ -264,7 +264,7 @@ def test_columns_of_an_open_file_can_be_changed(qtbot: QtBot, page: DatasetPage,
     path = unknown_kaggle_arena(tmp_path)
     accept(qtbot, page, asked(qtbot, page, path))
     QTest.mouseClick(page.columns_button, Qt.MouseButton.LeftButton)
-    dialog = shown(qtbot, page)
+    dialog = guessed(qtbot, page.asker)
     qtbot.waitUntil(lambda: dialog.columns == dataset_of(page.workspace).columns)
     field = dialog.fields["overall"].by_target["overall_quality_preference"]
     field.show_source("")
@@ -287,7 +287,6 @@ def test_a_remembered_map_that_fails_can_be_mended(qtbot: QtBot, page: DatasetPa
     again = next(button for button in buttons if "columns" in button.text())
     QTest.mouseClick(again, Qt.MouseButton.LeftButton)
     dialog = page.asker.dialog
-    assert dialog is not None
     qtbot.waitUntil(lambda: "unknown label 'best'" in dialog.problem.text())
     say(dialog, {"best": "A"})
     accept(qtbot, page, dialog)
@@ -324,7 +323,6 @@ def test_an_empty_table_is_refused_in_the_dialog(qtbot: QtBot, page: DatasetPage
     with qtbot.waitSignal(page.workspace.dataset_failed):
         page.workspace.open_dataset(path)
     dialog = page.asker.dialog
-    assert dialog is not None
     qtbot.waitUntil(lambda: "has no rows" in dialog.problem.text())
     assert not dialog.open_button.isEnabled()
 
@@ -342,7 +340,7 @@ def test_a_label_value_far_down_in_the_file_can_be_said_to_mean_something(
     page._asked = {path: ColumnMap.of(sources, {"left": "A"})}
     again = next(b for b in page.notice.findChildren(QPushButton) if "columns" in b.text())
     QTest.mouseClick(again, Qt.MouseButton.LeftButton)
-    dialog = shown(qtbot, page)
+    dialog = guessed(qtbot, page.asker)
     box = dialog.labels.boxes["neither of them"]
     assert box.currentText() == "?"
     box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
@@ -418,15 +416,6 @@ def foreign(demo_gold: Path, tmp_path: Path) -> Path:
     return foreign_gold(demo_gold, tmp_path)
 
 
-def guessed(qtbot: QtBot, asker: ColumnAsker) -> ColumnsDialog:
-    """The dialog, once what is guessed can be opened."""
-    qtbot.waitUntil(lambda: asker.dialog is not None)
-    dialog = asker.dialog
-    assert dialog is not None
-    qtbot.waitUntil(lambda: bool(dialog.items.toPlainText()))
-    return dialog
-
-
 def answer(qtbot: QtBot, asker: ColumnAsker, keep: bool = True) -> None:
     """Take what is guessed."""
     dialog = guessed(qtbot, asker)
@@ -490,7 +479,6 @@ def test_a_mistake_further_down_is_shown_where_the_columns_are_asked_again(
     assert dialog.labels.boxes["the left one"].currentText() == "?"
     with qtbot.waitSignal(space.problem) as told:
         leave(dialog)
-    assert told.args is not None
     assert isinstance(told.args[0], ColumnsError)
 
 

@@ -80,7 +80,6 @@ def test_an_empty_page_says_what_to_do_and_opens_the_demo_which_is_counted_and_s
     assert [name.partition(":")[0] for name in bars] == criteria
     assert "both good 1" in bars[0]
     dataset = page.workspace.dataset
-    assert dataset is not None
     page.items.view.selectRow(5)
     item, text = dataset[5], page.preview.text
     gold = item.gold["relevance"]
@@ -150,7 +149,6 @@ def test_sorting_keeps_the_chosen_item_and_the_third_click_undoes_it(
     in_file = ids(opened)
     sort(qtbot, opened, 1)
     dataset = opened.workspace.dataset
-    assert dataset is not None
     texts = {item.id: item.instruction for item in dataset}
     ascending = [texts[item_id].lower() for item_id in ids(opened)]
     assert ascending == sorted(ascending)
@@ -200,14 +198,12 @@ def test_a_bad_file_lists_its_problems_and_leaves_the_dataset_before(
     assert notice.isVisible()
     assert "bad.tsv: 9 problems." in notice.text
     listed = notice.findChild(QPlainTextEdit)
-    assert listed is not None
     assert "line 3, id: id '0' is already used by line 2." in listed.toPlainText()
     assert opened.items.table.rowCount() == 240
     QTest.mouseClick(button(notice, "Copy details"), Qt.MouseButton.LeftButton)
     assert "line 7, relevance_preference" in QGuiApplication.clipboard().text()
     QTest.mouseClick(button(notice, "Open another…"), Qt.MouseButton.LeftButton)
     dialog = opened.findChild(QFileDialog)
-    assert dialog is not None
     dialog.fileSelected.emit(str(demo_dataset()))
     qtbot.waitUntil(lambda: not opened.workspace.loading)
     assert not notice.isVisible()
@@ -323,7 +319,6 @@ def test_what_is_listed_is_counted_and_handed_on_to_be_judged(qtbot: QtBot, open
     assert "240 items" in text_of(opened.summary)
     assert f"Median length in characters of {len(listed)} listed items" in text_of(opened.summary)
     dataset = opened.workspace.dataset
-    assert dataset is not None
     safe = sum(dataset[item - 1].gold["safety"].label == "both_good" for item in listed)
 
     def seen() -> list[str]:
@@ -446,7 +441,6 @@ def test_what_the_model_is_shown_is_wanted_of_the_chosen_item(qtbot: QtBot, open
     for method in methods:
         with qtbot.waitSignal(opened.prompt_wanted) as wanted:
             method()
-        assert wanted.args is not None
         assert wanted.args[0].id == "4"
     opened.items.start_search()
     with qtbot.assertNotEmitted(opened.prompt_wanted):  # there it is a letter

@@ -28,9 +28,7 @@ def saved(folder: Path, name: str, *asked: str, **columns: str) -> Path:
 def opened(page: DatasetPage) -> OutputsDialog:
     """The dialog, once it need not ask for files any more."""
     page.make_pairs()
-    assert page.outputs_dialog is not None
     asking = page.outputs_dialog.findChild(QFileDialog)
-    assert asking is not None
     asking.reject()
     page.outputs_dialog.activateWindow()
     return page.outputs_dialog
@@ -45,7 +43,6 @@ def shown(qtbot: QtBot, dialog: OutputsDialog, *paths: Path) -> OutputsDialog:
 def saved_as(qtbot: QtBot, page: DatasetPage, path: Path, patch: pytest.MonkeyPatch) -> list[str]:
     """The ids of the dataset that is open once the dialog has saved it."""
     patch.setattr(dataset_page, "ask_target", lambda *_: path)
-    assert page.outputs_dialog is not None
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.mouseClick(page.outputs_dialog.save, Qt.MouseButton.LeftButton)
     assert dataset_of(page.workspace).names_candidates
@@ -57,7 +54,6 @@ def test_files_become_the_open_dataset(
 ) -> None:
     dialog = shown(qtbot, opened(page), *(saved(tmp_path, name, *ASKED) for name in "xyz"))
     section = dialog.sheet.section("candidates")
-    assert section is not None
     assert section.tables[0].rowCount() == 3
     assert dialog.status.text() == "9 pairs, on 3 instructions that every candidate answered."
     assert len(saved_as(qtbot, page, tmp_path / "pairs.tsv", monkeypatch)) == 9
@@ -109,7 +105,6 @@ def test_a_file_is_taken_away_by_the_keyboard(qtbot: QtBot, page: DatasetPage, t
     QTest.keyClick(dialog.files, Qt.Key.Key_Delete)
     assert [path.name for path in dialog.paths] == ["y.json", "z.json"]
     qtbot.waitUntil(lambda: dialog.found is not None)
-    assert dialog.found is not None
     assert dialog.found.matched.candidates == ("y", "z")
 
 

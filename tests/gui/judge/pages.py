@@ -1,23 +1,27 @@
 """A Judge page as tests use it: opened, planned, its buttons pressed; runs that were cut off."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.events import CancelToken, ItemJudged, RunEnded, RunStarted, followed
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.prepare import prepare_run
 from engine.judging.run import run_judging
+from engine.settings.rows import Mode
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import UNFINISHED, RunControl
+from gui.judge.run_control import UNFINISHED, RunControl, default_setup
 from gui.workspace.workspace import Workspace
 from tests.gui import steps
 from tests.gui.labels import text_of
+
+LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
+EXPLAINED = replace(default_setup(), threads=1, max_explanation_tokens=20)
 
 
 def new_page(qtbot: QtBot, workspace: Workspace, setup: RunSetup | None = None) -> JudgePage:
@@ -83,19 +87,3 @@ def cut_off(plan: RunPlan, store_path: Path, judged: int = 2, fresh: bool = Fals
 
 def remember_unfinished(workspace: Workspace, run_id: int, setup: RunSetup) -> None:
     workspace.state.set_record(UNFINISHED, {"runs": [{"run": run_id, "setup": setup.as_json()}]})
-
-
-def answer(button: str) -> list[str]:
-    """Press a button of the message box that comes next; what the box says is put into the list."""
-    said: list[str] = []
-
-    def press() -> None:
-        box = QApplication.activeModalWidget()
-        if not isinstance(box, QMessageBox):
-            QTimer.singleShot(20, press)
-            return
-        said.append(f"{box.text()} {box.informativeText()}".strip())
-        next(found for found in box.buttons() if found.text().replace("&", "") == button).click()
-
-    QTimer.singleShot(0, press)
-    return said

@@ -10,14 +10,14 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.settings.rows import Mode
 from engine.settings.sampling import ItemSample
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import default_setup
 from gui.workspace.workspace import Workspace
 from tests.able import longest_name
 from tests.gui.judge.pages import (
+    EXPLAINED,
+    LABELS,
     cut_off,
     kept,
     new_page,
@@ -32,15 +32,7 @@ from tests.gui.labels import text_of
 from tests.gui.steps import click, open_dataset
 
 CHOSEN = ("20", "3", "17", "5")
-EXPLAINED = replace(default_setup(), threads=1, max_explanation_tokens=20)
-LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
-
-pytestmark = pytest.mark.usefixtures("demo_tried")
-
-
-@pytest.fixture
-def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
-    return new_page(qtbot, workspace)
+SAMPLE = ItemSample(8, 5, "overall_quality_preference")
 
 
 @pytest.fixture
@@ -55,11 +47,6 @@ def choose(qtbot: QtBot, page: JudgePage, path: Path, ids: Sequence[str]) -> Non
     page.choose_items(path, ids)
     qtbot.waitUntil(lambda: not page.workspace.loading)
     wait_for_plan(qtbot, page)
-
-
-def run_until_two(qtbot: QtBot, page: JudgePage) -> None:
-    page.run()
-    qtbot.waitUntil(lambda: kept(page) >= 2)
 
 
 def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
@@ -117,33 +104,50 @@ def test_all_items_are_no_choice_lacking_ones_are_named(
 
 
 @pytest.mark.slow
-def test_a_stopped_run_of_chosen_items_goes_on(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> None:
-    setup = replace(EXPLAINED, dataset_path=demo_gold, ids=CHOSEN)
+@pytest.mark.parametrize(
+    ("part", "items", "said"),
+    [
+        ({"ids": CHOSEN}, 4, "of 4 chosen items of gold.tsv, was not finished: "),
+        ({"sample": SAMPLE}, 8, "of 8 items of gold.tsv evenly over overall_quality_preference, seed 5"),
+    ],
+    ids=["chosen", "drawn"],
+)
+def test_a_stopped_run_goes_on_with_its_items(
+    qtbot: QtBot, workspace: Workspace, demo_gold: Path, part: dict[str, Any], items: int, said: str
+) -> None:
+    setup = replace(EXPLAINED, criteria=("safety",), dataset_path=demo_gold, **part)
     cut_off(plan_of(setup), workspace.store_path)
     remember_unfinished(workspace, 1, setup)
     page = new_page(qtbot, workspace)
     workspace.refresh_runs()
-    said = "of 4 chosen items of gold.tsv, was not finished: "
     qtbot.waitUntil(lambda: said in text_of(page.banner))
     with qtbot.waitSignal(page.control.ended):
         click(page.banner, "Resume")
+    assert page.control.unfinished is None
     # The dataset is read beside the run, which may be the first to end.
-    qtbot.waitUntil(lambda: len(page.setup().ids) == 4)
+    qtbot.waitUntil(lambda: {*page.setup().ids} == {*setup.ids} and page.setup().sample == setup.sample)
     with RunStore(workspace.store_path) as store:
-        assert [(run.judged, run.complete) for run in store.runs()] == [(4, True)]
+        (run,) = store.runs()
+    assert (run.judged, run.complete, run.identity.sample) == (items, True, setup.sample)
 
 
 @pytest.mark.slow
-def test_a_choice_during_a_run_waits_for_its_end(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
+def test_a_choice_during_a_run_waits_for_its_end_and_the_stopped_run_of_another_dataset_is_named(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path, tmp_path: Path
+) -> None:
     page.settings.show_setup(EXPLAINED)
     open_dataset(qtbot, page.workspace, demo_gold)
     wait_for_plan(qtbot, page)
-    run_until_two(qtbot, page)
+    page.run()
+    qtbot.waitUntil(lambda: kept(page) >= 2)
+    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
+    open_dataset(qtbot, page.workspace, other)
     with qtbot.waitSignal(page.workspace.note) as note:
-        page.choose_items(demo_gold, CHOSEN)
+        page.choose_items(other, CHOSEN)
     assert note.args == ["The chosen items can be judged when the current run has ended."]
     assert "Run 1 of gold.tsv" in text_of(page.run_panel)
-    stop(qtbot, page.control)
+    assert not page.banner.isVisible()
+    assert stop(qtbot, page.control).stopped
     wait_for_plan(qtbot, page)
     assert "4 items x 5 criteria" in text_of(page.plan_panel)
     assert "The last run, of gold.tsv, was not finished" in text_of(page.banner)
@@ -179,31 +183,18 @@ def set_number(page: JudgePage, name: str, value: int) -> None:
     field(page, name).setValue(value)
 
 
-@pytest.mark.slow
-def test_items_are_drawn_and_a_run_goes_on_with_them(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
-    page.settings.show_setup(replace(default_setup(), criteria=("safety",), threads=1))
+def test_items_are_drawn_evenly_over_a_column(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> None:
     choose(qtbot, page, demo_gold, ())
     choose_method(page, "Evenly over a column")
     columns = field(page, "The column over whose values items are drawn evenly")
     columns.setCurrentText("human label: overall quality")
     set_number(page, "How many items to judge", 8)
     set_number(page, "Seed of the draw", 5)
-    sample = ItemSample(8, 5, "overall_quality_preference")
-    assert page.setup().sample == sample
+    assert page.setup().sample == SAMPLE
     said = "gold.tsv: 8 of 30 items are sampled evenly over overall_quality_preference, seed 5."
     says(qtbot, page.plan_panel, said)
-    run_until_two(qtbot, page)
-    stop(qtbot, page.control)
-    again = new_page(qtbot, page.workspace)
-    assert "of 8 items of gold.tsv evenly over overall_quality_preference, seed 5" in text_of(again.banner)
-    with qtbot.waitSignal(again.control.ended):
-        click(again.banner, "Resume")
-    assert again.setup().sample == sample
-    with RunStore(again.workspace.store_path) as store:
-        (run,) = store.runs()
-    assert (run.complete, run.identity.items, run.identity.sample) == (True, 8, sample)
-    choose_method(again, "All items")
-    assert (again.setup().sample, again.setup().items) == (None, None)
+    choose_method(page, "All items")
+    assert (page.setup().sample, page.setup().items) == (None, None)
 
 
 @pytest.mark.slow

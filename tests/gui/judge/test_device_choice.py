@@ -18,18 +18,18 @@ from engine.models.model_file import read_model_file
 from engine.models.opening import machine_on, remember_speed
 from engine.models.templates import model_memory
 from engine.settings.identity import DEVICE_LEFT
-from engine.settings.rows import CPU, Device, DeviceKind, Mode
+from engine.settings.rows import CPU, Device, DeviceKind
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import default_setup
 from gui.models.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
 from gui.models.model_jobs import blamed
 from gui.models.model_table import SPEED, about
 from gui.runs.queue import Queued, QueueState, RunQueue
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import (
+    LABELS,
     cut_off,
     new_page,
     open_dataset,
@@ -42,14 +42,11 @@ from tests.gui.judge.pages import (
 from tests.gui.labels import text_of
 from tests.gui.steps import click
 
-pytestmark = pytest.mark.usefixtures("demo_tried")
-
 GONE = Device("Vulkan7", "A card <b>that</b> was sold", "Vulkan", DeviceKind.GPU, 8 << 30, "00000001")
 BROKEN = Device("Vulkan8", "An old one", "Vulkan", DeviceKind.INTEGRATED)
 SLOW = ModelSpeed(reading=100, writing_one=10, writing_ten=40, prompt=512, cores=0.9, threads=1)
 FAST = ModelSpeed(reading=9000, writing_one=900, writing_ten=8000, prompt=512, cores=0.1, threads=0)
 TRIAL = DeviceTrial(SLOW, (DeviceFinding(GONE, 0.01, 0.02, FAST), DeviceFinding(BROKEN, reason="it hangs")))
-LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
 
 
 @pytest.fixture(scope="module")

@@ -41,9 +41,9 @@ from gui.widgets.glossary import HelpDialog
 from gui.widgets.label_mark import PILL_ROLE
 from gui.workspace.workspace import Workspace
 from tests.able import longest_name
-from tests.gui import steps
 from tests.gui.judge.pages import (
-    answer,
+    EXPLAINED,
+    LABELS,
     cut_off,
     kept,
     new_page,
@@ -56,21 +56,12 @@ from tests.gui.judge.pages import (
     wait_for_plan,
 )
 from tests.gui.labels import text_of
-from tests.gui.steps import click
+from tests.gui.steps import answer, click
 from tests.model_files import JUDGES, PublishedFile
 from tests.small_models import SPLIT, split_model
 
-LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
-EXPLAINED = replace(default_setup(), threads=1, max_explanation_tokens=20)
 SHOWN_HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \\u202eabc"
-
-pytestmark = pytest.mark.usefixtures("demo_tried")
-
-
-@pytest.fixture
-def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
-    return new_page(qtbot, workspace)
 
 
 @pytest.fixture
@@ -590,21 +581,6 @@ def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_da
     wait_for_plan(qtbot, again)
     assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 4)
     assert "all 4 items are judged in run 2" in text_of(again.plan_panel)  # the newest of this setup
-
-
-@pytest.mark.slow
-def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
-    qtbot: QtBot, page: JudgePage, demo_gold: Path, own_gold: Path
-) -> None:
-    page.settings.show_setup(EXPLAINED)
-    open_dataset(qtbot, page, own_gold)
-    page.run()
-    qtbot.waitUntil(lambda: kept(page) >= 2)
-    steps.open_dataset(qtbot, page.workspace, demo_gold)
-    assert "Run 1 of own.tsv" in text_of(page.run_panel)
-    assert not page.banner.isVisible()
-    assert stop(qtbot, page.control).stopped
-    assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
 
 
 @pytest.mark.slow

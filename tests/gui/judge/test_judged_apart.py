@@ -33,12 +33,7 @@ pytestmark = pytest.mark.apart
 
 
 @pytest.fixture
-def control(workspace: Workspace) -> RunControl:
-    return RunControl(workspace)
-
-
-@pytest.fixture
-def setup(demo_gold: Path, demo_tried: None, tmp_path: Path) -> RunSetup:
+def setup(demo_gold: Path, tmp_path: Path) -> RunSetup:
     """A run of some seconds with a model file of its own."""
     path = tmp_path / "copy.gguf"
     path.write_bytes(demo_model().read_bytes())
@@ -147,7 +142,6 @@ def test_a_window_that_is_killed_leaves_nothing_that_judges_on(setup: RunSetup, 
         assert 1 <= run.judged < 30
 
 
-@pytest.mark.usefixtures("demo_tried")
 def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Path, demo_gold: Path) -> None:
     setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, context=4096, max_explanation_tokens=20)
     setup = replace(setup, examples_path=demo_gold, shots=1)
@@ -173,7 +167,6 @@ def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("demo_tried")
 def test_the_first_items_are_timed_apart(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> None:
     setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, mode=Mode.LABELS, context=4096)
     planned = done(plan(workspace.store_path, setup, None))

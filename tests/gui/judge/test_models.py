@@ -14,10 +14,9 @@ from engine.analysis.audit_run import AUDIT_METHODS
 from engine.analysis.perturbations import ITEM_ITSELF, PerturbationKind
 from engine.core.errors import SetupError
 from engine.data.dataset import load_dataset
-from engine.settings.rows import KvType, Mode
+from engine.settings.rows import KvType
 from engine.system.paths import demo_model, models_folder
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import default_setup
 from gui.models import model_jobs
 from gui.models.model_jobs import Candidate, ModelRequest
 from gui.models.model_table import (
@@ -41,13 +40,11 @@ from gui.workspace.workspace import Workspace
 from tests.able import longest_name
 from tests.conftest import DEMO_ITEMS
 from tests.gui.jobs import done
-from tests.gui.judge.pages import new_page, open_dataset, run_to_the_end, says
+from tests.gui.judge.pages import LABELS, new_page, open_dataset, run_to_the_end, says
 from tests.gui.labels import shown_text, text_of
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 
-pytestmark = pytest.mark.usefixtures("demo_tried", "qtbot")
-
-LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
+pytestmark = pytest.mark.usefixtures("qtbot")
 
 
 @pytest.fixture

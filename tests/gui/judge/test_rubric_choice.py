@@ -19,8 +19,6 @@ from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import new_page, run_to_the_end, wait_for_plan
 from tests.gui.steps import offered, open_dataset, shown
 
-pytestmark = pytest.mark.usefixtures("demo_tried")
-
 MANNERS = Rubric(
     "Manners",
     (
@@ -52,11 +50,6 @@ def dataset(tmp_path: Path) -> Path:
     path = tmp_path / "manners.tsv"
     path.write_text(ROWS, encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
-    return new_page(qtbot, workspace)
 
 
 @pytest.fixture

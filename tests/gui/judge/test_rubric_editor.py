@@ -49,11 +49,8 @@ from gui.widgets.theme import ThemeChoice, apply_theme
 from gui.workspace.threads import EngineThreads
 from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
-from tests.gui.judge.pages import answer
 from tests.gui.labels import shown_text
-from tests.gui.steps import shown
-
-pytestmark = pytest.mark.usefixtures("demo_tried")
+from tests.gui.steps import answer, shown
 
 MANNERS = Rubric(
     "Manners",

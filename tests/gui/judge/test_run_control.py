@@ -2,7 +2,6 @@
 
 import threading
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +19,12 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.judge.run_panel import GroupPanel, LatestTableModel
-from gui.widgets.notice import Message
 from gui.workspace.threads import JobControl, ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import cut_off, plan_of, stop
 from tests.gui.labels import text_of
 from tests.gui.steps import click, is_open, open_run
 from tests.gui.windows import after_a_crash
-
-pytestmark = pytest.mark.usefixtures("demo_tried")
-
-
-@pytest.fixture
-def control(workspace: Workspace) -> RunControl:
-    return RunControl(workspace)
 
 
 @pytest.fixture
@@ -72,17 +63,22 @@ def test_a_run_tells_each_item_and_is_open_at_the_end(
 
 @pytest.mark.slow
 @pytest.mark.apart
-def test_a_stopped_run_answers_and_goes_on_later(qtbot: QtBot, control: RunControl, setup: RunSetup) -> None:
+def test_a_stopped_run_answers_is_told_known_after_a_crash_and_goes_on_later(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
     setup = replace(setup, mode=Mode.EXPLAIN, items=None)
-    run_until(qtbot, control, setup, judged=2)
-    with qtbot.waitSignal(control.ended) as ended:
+    run_until(qtbot, control, replace(setup, fresh=True), judged=2)
+    workspace.stay()
+    with qtbot.waitSignal(workspace.notice) as told, qtbot.waitSignal(control.ended) as ended:
         control.stop()
         assert control.stopping
         assert control.note == "Stopping …"
     assert ended.args[0].stopped
     kept = ended.args[0].judged
     assert 2 <= kept < 30
-    assert control.unfinished == replace(setup, resumes=1)
+    assert told.args[0].text.endswith(f"after {kept} of 30 items (gold.tsv, demo-judge).")
+    after = Workspace(workspace.threads, after_a_crash(workspace.state), workspace.store_path)
+    assert control.unfinished == RunControl(after).unfinished == replace(setup, resumes=1)
     control.start(setup)
     qtbot.waitUntil(lambda: so_far(control) > kept)
     assert (control.progress.run_id, control.progress.judged_before) == (1, kept)
@@ -105,19 +101,6 @@ def test_a_run_to_stop_soon_keeps_what_it_judges(qtbot: QtBot, control: RunContr
     assert previews
     assert control.unfinished.resumes == 1
     assert not control.ending
-
-
-@pytest.mark.slow
-def test_the_next_window_knows_what_was_not_finished(
-    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
-) -> None:
-    run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, fresh=True), judged=1)
-    stop(qtbot, control)
-    state = after_a_crash(workspace.state)
-    again = RunControl(Workspace(workspace.threads, state, workspace.store_path))
-    assert again.unfinished == replace(setup, mode=Mode.EXPLAIN, resumes=1)
-    assert isinstance(run_to_the_end(qtbot, again, again.unfinished), RunEnded)
-    assert again.unfinished is None
 
 
 def test_what_cannot_run_says_why_and_the_next_run_works(
@@ -167,36 +150,6 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
     assert ended.args == [None]
     go_on.set()
     assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
-
-
-@pytest.mark.slow
-def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
-    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
-) -> None:
-    told: list[Message] = []
-    workspace.notice.connect(told.append)
-    for number in (1, 2):
-        run_to_the_end(qtbot, control, replace(setup, fresh=True))
-        qtbot.waitUntil(partial(is_open, workspace, number))
-    assert not told
-    with qtbot.waitSignal(workspace.notice):
-        control.start(replace(setup, fresh=True))
-        workspace.open_run(1)
-    [said] = told
-    assert said.in_words == (
-        "Run 3 has finished (gold.tsv, demo-judge).\n"
-        "Results, Review, Ranking and exports still show run 1 (gold.tsv, demo-judge)."
-    )
-    qtbot.waitUntil(partial(is_open, workspace, 1))
-    assert not workspace._opening.busy
-    with qtbot.waitSignal(workspace.run_changed):
-        said.steps["Show run 3"]()
-    assert is_open(workspace, 3)
-    run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, items=None), judged=2)
-    workspace.stay()
-    with qtbot.waitSignal(workspace.notice) as stopped:
-        control.stop()
-    assert stopped.args[0].text.endswith("of 30 items (gold.tsv, demo-judge).")
 
 
 def test_a_run_that_is_looked_at_is_read_again_when_it_ends_and_not_forgotten_after_a_short_one(

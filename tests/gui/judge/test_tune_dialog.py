@@ -17,8 +17,6 @@ from tests.engine.cli.test_tune_command import labelled
 from tests.gui.judge.pages import new_page, open_dataset
 from tests.gui.steps import click
 
-pytestmark = pytest.mark.usefixtures("demo_tried")
-
 
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:

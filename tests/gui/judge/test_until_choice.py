@@ -42,7 +42,7 @@ def runs(page: JudgePage) -> list[StoredRun]:
 
 
 @pytest.fixture
-def page(qtbot: QtBot, workspace: Workspace, demo_tried: None) -> JudgePage:
+def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
     setup = replace(default_setup(), mode=Mode.LABELS, criteria=("overall_quality",), threads=1)
     return new_page(qtbot, workspace, setup)
 

@@ -8,20 +8,15 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Method
-from engine.settings.rows import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
-from gui.judge.run_control import default_setup
 from gui.judge.settings_panel import MethodsPanel
 from gui.runs.queue import Queued
 from gui.workspace.workspace import Workspace
-from tests.gui.judge.pages import new_page, open_dataset, says, wait_for_plan
+from tests.gui.judge.pages import LABELS, new_page, open_dataset, says, wait_for_plan
 from tests.gui.labels import text_of
 from tests.gui.steps import click
 
-pytestmark = pytest.mark.usefixtures("demo_tried")
-
-LABELS = replace(default_setup(), mode=Mode.LABELS, threads=1)
 THOUGHT = replace(
     LABELS,
     methods=(Method.POINTWISE_GRADE, Method.CHAIN_OF_THOUGHT),

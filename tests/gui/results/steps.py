@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
+from engine.annotations.records import WantedItems
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken, ItemJudged
 from engine.core.items import Preference
@@ -24,6 +25,7 @@ from engine.system.paths import demo_model
 from gui.results.results_page import ResultsPage
 from gui.widgets.notice import Message
 from gui.widgets.views import TableModel
+from gui.workspace.workspace import Workspace
 from tests.gui.labels import shown_text
 
 Save = Callable[[str, bytes], Path]
@@ -86,6 +88,15 @@ def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> Mess
     said = notice.args[0]
     assert isinstance(said, Message)
     return said
+
+
+def wanted_after(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> WantedItems:
+    """What Review is asked to list."""
+    with qtbot.waitSignal(space.listing_wanted) as asked:
+        act()
+    wanted = asked.args[0]
+    assert isinstance(wanted, WantedItems)
+    return wanted
 
 
 def click(button: QAbstractButton) -> None:

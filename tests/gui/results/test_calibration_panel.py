@@ -51,7 +51,7 @@ from tests.gui.results.steps import (
     problem_after,
     table_of,
 )
-from tests.gui.steps import double_click
+from tests.gui.steps import double_click, pick
 
 
 def rows(panel: CalibrationPanel, key: str) -> int:
@@ -211,10 +211,8 @@ def test_a_curve_can_be_stopped_and_too_few_labels_are_told_with_their_number(
 def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
     choice = page.slices.choice
     qtbot.waitUntil(lambda: choice.by.findData(by) > 0)
-    choice.by.setCurrentIndex(choice.by.findData(by))
-    choice.by.activated.emit(choice.by.currentIndex())
+    pick(choice.by, by)
     qtbot.waitUntil(lambda: page.slices.sliced is not None and page.slices.sliced.division.by == by)
-    assert choice.slicing is not None
     return choice.slicing
 
 

@@ -178,7 +178,6 @@ def test_without_labels_the_panel_says_what_to_do(panel: FiguresPanel, results: 
 
 def test_a_spot_lies_where_the_figure_is_shaded(results: RunResults, scores: Scores) -> None:
     evaluation = scores.evaluation
-    assert evaluation is not None
     figure = confusion_figure(evaluation)
     renderer = QSvgRenderer(QByteArray(as_svg(figure, "x")))
     size = renderer.defaultSize()

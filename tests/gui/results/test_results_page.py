@@ -300,7 +300,6 @@ def test_scores_of_a_run_of_copies_say_what_is_wrong_with_its_judge_in_a_table_o
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     audited, perturbations = run_of_copies(tmp_path)
-    assert audited.results is not None
     held = done(measure_labels(audited.results, perturbations))
     alone = done(measure_labels(audited.results, None, own=perturbations))
     unknown = done(measure_labels(audited.results, None))

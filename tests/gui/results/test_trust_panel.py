@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from engine.analysis.trust import TrustRequest, trust_of
-from engine.annotations.records import Filters, ListOrder, WantedItems
+from engine.annotations.records import Filters, ListOrder
 from engine.core.events import CancelToken
 from engine.data.dataset import load_dataset
 from engine.metrics import trust
@@ -21,7 +21,7 @@ from engine.store.run_store import RunStore
 from gui.results import calibration_panel
 from gui.results.calibration_panel import TrustPanel
 from gui.results.results_page import ResultsPage
-from tests.gui.results.steps import Save, click, open_labels, open_run
+from tests.gui.results.steps import Save, click, open_labels, open_run, wanted_after
 
 
 @pytest.fixture
@@ -36,14 +36,6 @@ def find_out(qtbot: QtBot, panel: TrustPanel) -> str:
     return panel.said.text()
 
 
-def wanted_after(qtbot: QtBot, panel: TrustPanel, button: QAbstractButton) -> WantedItems:
-    with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
-        click(button)
-    wanted = asked.args[0]
-    assert isinstance(wanted, WantedItems)
-    return wanted
-
-
 def test_what_may_stand_is_found_shown_kept_and_the_rest_listed(
     qtbot: QtBot, panel: TrustPanel, demo_gold: Path
 ) -> None:
@@ -53,12 +45,10 @@ def test_what_may_stand_is_found_shown_kept_and_the_rest_listed(
     panel.target.setValue(60)
     said = find_out(qtbot, panel)
     run = space.run
-    assert run is not None
     asked = trust.Promise(0.6, 0.1)
     by_engine = trust_of(
         TrustRequest([system_of_run(run.results)], load_dataset(demo_gold), asked), CancelToken()
     )
-    assert panel.found is not None
     assert panel.found.kept == by_engine.kept
     assert panel.found.stands
     assert re.match(r"Labels that may stand: [\d.]+ % on ", said)
@@ -69,7 +59,7 @@ def test_what_may_stand_is_found_shown_kept_and_the_rest_listed(
     assert kept_trust(space.run.results) == by_engine.kept
     assert panel.kept.text().startswith("Kept with run 1: at least 60.0 % of these labels agree with people")
     assert panel.said.text() == said  # what was found stays with what is kept of it
-    assert wanted_after(qtbot, panel, panel.list_button).filters == Filters(escalated=True)
+    assert wanted_after(qtbot, panel._workspace, panel.list_button.click).filters == Filters(escalated=True)
 
 
 def first_alone(labels: Path, count: int, save: Save) -> Path:
@@ -88,7 +78,7 @@ def test_too_few_labels_are_said_on_the_tab_and_the_way_to_more_is_offered(
     assert "on fewer than 10 instructions: too few for an estimate." in said
     assert "on the page Review, in the order “Random sample”, from the top." in said
     assert panel.found is None
-    wanted = wanted_after(qtbot, panel, panel.label_button)
+    wanted = wanted_after(qtbot, panel._workspace, panel.label_button.click)
     assert (wanted.order, wanted.filters) == (ListOrder.RANDOM, Filters())
     assert "Label the first 30 from the top" in wanted.words
 
@@ -99,7 +89,7 @@ def test_labels_that_count_are_not_asked_for_again(
     path = first_alone(few_labels, 20, save)
     open_labels(qtbot, opened, path)
     find_out(qtbot, panel)
-    wanted = wanted_after(qtbot, panel, panel.label_button)
+    wanted = wanted_after(qtbot, panel._workspace, panel.label_button.click)
     assert wanted.filters == Filters(labelled=frozenset(load_dataset(path).ids[:20]))
 
 

@@ -1,6 +1,5 @@
 """The weighted judge: decisions follow the sliders, weights are fitted and remembered."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -13,7 +12,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import WantedItems
 from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import Criterion, Rubric
 from engine.data.dataset import Dataset, load_dataset
@@ -28,6 +26,7 @@ from gui.results.weighted_scoring_panel import WeightControl, WeightedScoringPan
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 from tests.gui.jobs import done
+from tests.gui.results.steps import wanted_after
 
 
 @pytest.fixture
@@ -273,17 +272,8 @@ def test_a_damaged_memory_is_as_if_there_were_none(
 # The way to Review
 
 
-def wanted_after(qtbot: QtBot, panel: WeightedScoringPanel, act: Callable[[], object]) -> WantedItems:
-    with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
-        act()
-    wanted = asked.args[0]
-    assert isinstance(wanted, WantedItems)
-    return wanted
-
-
 def decided(panel: WeightedScoringPanel) -> list[dict[str, Any]]:
     basis = panel._basis
-    assert basis is not None
     return list(weighed(basis, panel.request).result["results"])
 
 
@@ -293,7 +283,7 @@ def test_a_click_on_the_bar_lists_the_items_of_a_winner(qtbot: QtBot, panel: Wei
         lambda: QTest.mouseClick(panel.rates, Qt.MouseButton.LeftButton, pos=right),
         panel.items_button.menu().actions()[2].trigger,
     ):
-        wanted = wanted_after(qtbot, panel, act)
+        wanted = wanted_after(qtbot, panel._workspace, act)
         assert set(wanted.filters.ids or ()) == {
             found["id"] for found in decided(panel) if found["winner"] == "B"
         }
@@ -316,7 +306,7 @@ def test_a_click_on_a_bar_of_margins_lists_its_items(qtbot: QtBot, panel: Weight
             assert not panel._finding.busy
             continue
         for act in (click, entries.pop(f"{low:g} to {high:g}").trigger):
-            assert set(wanted_after(qtbot, panel, act).filters.ids or ()) == ids
+            assert set(wanted_after(qtbot, panel._workspace, act).filters.ids or ()) == ids
         seen |= ids
     assert len(seen) == len(decided(panel))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
@@ -74,15 +74,11 @@ class Page(ReviewPage):
 
     @property
     def run(self) -> OpenRun:
-        run = self.workspace.run
-        assert run is not None
-        return run
+        return self.workspace.run
 
     @property
     def dataset(self) -> Dataset:
-        dataset = self.run.dataset
-        assert dataset is not None
-        return dataset
+        return self.run.dataset
 
     @property
     def review(self) -> Review:
@@ -158,6 +154,19 @@ class Page(ReviewPage):
         field = self.write(text)
         self.overriding(lambda: self.save(field))
 
+    def drafts(self) -> list[str]:
+        with RunStore(self.store) as opened:
+            return [draft.text for draft in opened.drafts(1)]
+
+    def type_on(self, field: QPlainTextEdit) -> list[str]:
+        """Type without a pause until something of it is a draft; the drafts, or none after 100 letters."""
+        for _ in range(100):
+            field.insertPlainText("x")
+            self.qtbot.wait(10)
+            if found := self.drafts():
+                return found
+        return []
+
     def activate(self) -> None:
         self.activateWindow()
         self.until(self.isActiveWindow)
@@ -165,7 +174,6 @@ class Page(ReviewPage):
     def note(self) -> NoteDialog:
         self.press("N")
         dialog = self.reviewer.note.dialog
-        assert dialog is not None
         self.until(dialog.isActiveWindow)
         return dialog
 
@@ -184,12 +192,6 @@ class Page(ReviewPage):
 
 
 Open = Callable[[], Page]
-
-
-def pick(box: QComboBox, data: str | None) -> None:
-    box.setCurrentIndex(box.findData(data))
-    assert box.currentData() == data
-    box.activated.emit(box.currentIndex())
 
 
 def choose_criterion(page: Page, criterion: str, order: ListOrder = ListOrder.DATASET) -> None:
@@ -223,7 +225,6 @@ def open_panel(qtbot: QtBot, page: ReviewPage, exchanged: bool = False) -> int:
     labels for the other response.
     """
     run = open_system("1", page.workspace.store_path, LabelSourceKind.JUDGE)
-    assert run.results is not None
     made = submission_of(run.results)
     if exchanged:
         rows = tuple(

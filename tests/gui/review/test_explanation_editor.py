@@ -3,12 +3,13 @@
 from functools import partial
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
-from tests.gui.review.steps import HOSTILE, Page, judge_hostile_items
+from tests.gui.review.steps import HOSTILE, Open, Page, judge_hostile_items
 
 
 def test_a_written_explanation_is_saved_and_a_label_keeps_it(page: Page) -> None:
@@ -76,6 +77,16 @@ def test_what_is_written_is_saved_when_one_moves_on_and_what_is_refused_is_there
         (item_id, "Written before moving on.")
     ]
     assert page.session._drafts.of(1, JudgmentKey(item_id, "safety")) is None
+
+
+def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
+    store: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gui.review.progress.KEEP_MS", 200)
+    page = open_page()
+    field = page.write("odd")
+    assert page.type_on(field)
+    page.until(lambda: page.drafts() == [field.toPlainText()])
 
 
 def filters_that_leave_it_out(page: Page) -> None:

@@ -70,7 +70,6 @@ def file_of(folder: Path, name: str) -> Path:
 def opened(qtbot: QtBot, desk: AnnotationExchange, path: Path) -> AddWordsDialog:
     desk.count([path])
     qtbot.waitUntil(lambda: desk.dialog is not None)
-    assert desk.dialog is not None
     return desk.dialog
 
 
@@ -96,7 +95,6 @@ def problem(qtbot: QtBot, space: Workspace, act: Callable[[], object]) -> str:
 def test_texts_of_the_dataset_go_along_only_where_it_is_ticked(
     qtbot: QtBot, space: Workspace, desk: AnnotationExchange, tmp_path: Path
 ) -> None:
-    assert space.run is not None
     space.run = replace(space.run, dataset=dataset({"safety": [GOOD] * 20}))
     for ticked, said in (
         (False, "It holds no texts of the dataset."),
@@ -142,7 +140,6 @@ def test_a_sheet_of_the_runs_items_and_criteria_is_written_blind_and_of_a_sample
 ) -> None:
     space.dataset = None
     assert "No dataset is open" in problem(qtbot, space, desk.export_sheet)
-    assert space.run is not None
     space.run = replace(space.run, dataset=dataset({"safety": [GOOD] * 20}))
     desk.export_sheet()
     dialog = desk.asking
@@ -169,7 +166,6 @@ def test_items_are_assigned_as_the_plan_says_over_no_file_that_is_there(
 ) -> None:
     folder = tmp_path / "dealt"
     monkeypatch.setattr(annotation_exchange, "ask_folder", lambda *_asked: folder)
-    assert space.run is not None
     space.run = replace(space.run, dataset=dataset({"safety": [GOOD] * 20}))
     dialog = assigning(desk)
     assert dialog.annotators.toPlainText() == "Ada"
@@ -212,7 +208,6 @@ def test_labels_of_others_are_counted_and_then_shown_at_once(
     with RunStore(space.store_path) as store:
         assert annotation_file(store, 1).annotators == ("Ada",)
     dialog = opened(qtbot, desk, tmp_path / "away.json")
-    assert space.run is not None
     assert space.run.results.overrides[KEY].author == "Ada"
     assert not dialog.questions
     assert dialog.status.text() == "2 annotations will be added; nothing else changes."
@@ -237,5 +232,4 @@ def test_a_namesake_is_asked_about_before_anything_is_added(
     question.field.setText("Ada of the lab")
     with qtbot.waitSignal(space.reviewed, timeout=5000):
         dialog.add.click()
-    assert space.run is not None
     assert space.run.results.reviews.annotators == ("Ada", "Ada of the lab")

@@ -19,6 +19,7 @@ from gui.window.dialogs import SettingsDialog
 from gui.window.frame import MainWindow
 from gui.workspace.state import NEXT_CRITERION, State
 from tests.gui.review.steps import KEYS, Page, judge_hostile_items
+from tests.gui.steps import pick
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -36,14 +37,12 @@ class Keyboard:
         for key in keys:
             self.count += 1
             window = QApplication.focusWindow()
-            assert window is not None
             plain = key.removeprefix("Ctrl+")
             modifier = CTRL if plain != key else Qt.KeyboardModifier.NoModifier
             QTest.keyClick(window, getattr(Qt.Key, f"Key_{plain}"), modifier)
 
     def type(self, text: str) -> None:
         focused = QApplication.focusWidget()
-        assert focused is not None
         QTest.keyClicks(focused, text)
 
 
@@ -131,9 +130,7 @@ def test_a_label_stays_with_its_criterion_unless_a_person_wants_the_next_one(
     assert page.session.criterion == page.session.criteria[1]
     dialog = SettingsDialog(page.workspace)
     page.qtbot.addWidget(dialog)
-    box = dialog._after_label
-    box.setCurrentIndex(box.findData("on"))
-    box.activated.emit(box.currentIndex())
+    pick(dialog._after_label, "on")
     page.overriding(lambda: keys.press("G"))
     assert page.session.criterion == page.session.criteria[2]
 
@@ -284,7 +281,6 @@ def test_each_item_that_keys_lead_to_is_told_and_a_criterion_with_its_label_but_
     page.until(lambda: page.item != before)
     assert said == [told(page)]
     page.press("12")
-    assert page.session.shown is not None
     assert said[-1] == f"Naturalness: {LABEL_WORDS[page.session.shown.label]}"
     said.clear()
     page.hide()

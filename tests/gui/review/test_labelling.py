@@ -22,7 +22,8 @@ from engine.store.run_store import RunStore
 from gui.review.judgment_desk import NEXT_ITEM
 from gui.workspace.state import NEXT_CRITERION
 from gui.workspace.workspace import Workspace
-from tests.gui.review.steps import Open, Page, choose_criterion, open_panel, pick
+from tests.gui.review.steps import Open, Page, choose_criterion, open_panel
+from tests.gui.steps import pick
 
 A, B, GOOD, BAD = Preference
 RELEVANCE, NATURALNESS = "relevance", "naturalness"
@@ -351,7 +352,6 @@ def test_a_run_that_ended_waits_for_whoever_labels_until_another_window_deletes_
     space.reviewing = True
     page.press("A")
     page.until(lambda: space.offered == ended)
-    assert space.run is not None
     assert space.run.id == 1
     space.refresh_runs()
     page.until(lambda: ended in [run.id for run in space.runs])
@@ -392,7 +392,7 @@ def annotators(page: Page) -> Page:
 
 def begin(page: Page) -> None:
     page.reviewer.adjudicate_button.click()
-    page.until(lambda: page.list.table.item_at(0).item_id in {"3", "5"})  # type: ignore[union-attr]
+    page.until(lambda: page.list.table.item_at(0).item_id in {"3", "5"})
     look_at(page, "3")
 
 
@@ -464,7 +464,6 @@ def test_each_person_stands_beside_the_others_with_text_and_note_and_who_settles
     [ben] = [each for each in found if each.system == "Ben"]
     assert [word for word, *_ in ben.marks] == ["blind", "dose"]
     own = annotators.beside.columns.own.shown
-    assert own is not None
     assert own.system == "To adjudicate"
     assert own.remark.startswith("Majority: A (2 of 3)")
     annotators.reviewer.blind_button.click()

@@ -24,14 +24,15 @@ from gui.review.review_table import ID, INSTRUCTION, LABELS, MARKS, STATE, TITLE
 from gui.widgets.theme import DARK, LIGHT, Colours
 from gui.workspace.state import ANSWERS
 from gui.workspace.workspace import Workspace
-from tests.gui.review.steps import HOSTILE, Open, Page, judge_hostile_items, pick, wanted_elsewhere
+from tests.gui.review.steps import HOSTILE, Open, Page, judge_hostile_items, wanted_elsewhere
+from tests.gui.seen import contrast
+from tests.gui.steps import pick
 from tests.kept_trust import kept_trust_of
 
 A, B, GOOD, BAD = Preference
 
 
 def rows_of(page: Page) -> list[ReviewRow]:
-    assert page.list.review is not None
     return page.list.review.rows
 
 
@@ -193,7 +194,6 @@ def test_where_all_doubts_are_alike_another_order_is_offered(page: Page) -> None
     assert differing == sorted(differing, reverse=True)
     assert differing[0] > 0
     first = page.list.table.item_at(0)
-    assert first is not None
     page.list.step(-30)
     page.list._go(0)
     [row] = [row for row in rows if (row.item_id, row.criterion) == (first.item_id, page.session.criterion)]
@@ -273,17 +273,7 @@ def test_hits_are_painted_in_the_list_which_shows_the_text_from_them_on(page: Pa
 def test_a_hit_has_a_ground_of_its_own_on_which_text_is_read(used: Colours) -> None:
     grounds = [used.hit_ground, used.own_ground, used.shared_ground, used.selection, used.field]
     assert len(set(grounds)) == len(grounds)
-
-    def luminance(colour: str) -> float:
-        def linear(part: float) -> float:
-            return part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
-
-        parts = QColor(colour)
-        red, green, blue = map(linear, (parts.redF(), parts.greenF(), parts.blueF()))
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    low, high = sorted((luminance(used.hit_ground), luminance(used.text)))
-    assert (high + 0.05) / (low + 0.05) >= 4.5
+    assert contrast(QColor(used.hit_ground), QColor(used.text)) >= 4.5
 
 
 def search_for(page: Page, text: str) -> set[str]:
@@ -294,7 +284,6 @@ def search_for(page: Page, text: str) -> set[str]:
 def test_a_search_finds_explanations_in_force_and_earlier_ones_notes_and_tags(page: Page) -> None:
     space, item_id = page.workspace, page.item
     own = page.session.shown
-    assert own is not None
     assert own.explanation
     word = next(word for word in own.explanation.split() if word == "rightly")
     page.overriding(lambda: space.override(page.session.key, None, "quixotic words"))
@@ -303,7 +292,6 @@ def test_a_search_finds_explanations_in_force_and_earlier_ones_notes_and_tags(pa
     assert page.context.text() == "1 of 30 items, 2 hits"
     assert item_id in search_for(page, word)  # the model's, which is in force no more
     run = space.run
-    assert run is not None
     with page.signal(space.noted):
         space.note_item(run.results.judged[4].content_hash, "to be asked of Zoe", ["zebra stripes"])
     noted = run.results.judged[4].item_id
@@ -316,7 +304,6 @@ def test_a_search_finds_explanations_in_force_and_earlier_ones_notes_and_tags(pa
 def test_a_search_tells_nothing_to_who_labels_blind(page: Page) -> None:
     space, key = page.workspace, page.session.key
     run = space.run
-    assert run is not None
     page.overriding(lambda: space.override(key, None, "quixotic words"))
     noted = run.results.judged[4]
     with page.signal(space.noted):
@@ -343,7 +330,6 @@ def test_without_the_dataset_ids_and_what_is_said_are_searched(
     with closing(sqlite3.connect(store)) as db, db:
         db.execute("UPDATE run SET dataset_path = '/nowhere/gold.tsv'")
     page = open_page()
-    assert page.workspace.run is not None
     assert page.workspace.run.dataset is None
     assert search_for(page, "17") == {"17"}
     assert 0 < len(search_for(page, "rightly")) < 30
@@ -385,7 +371,6 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: Page) -> None:
 def choose_slice(page: Page, by: str, key: str) -> frozenset[str]:
     slices = page.list.filters.slices
     page.listing(lambda: slices.choose(by, key))
-    assert slices.ids is not None
     return slices.ids
 
 

@@ -4,12 +4,12 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.analysis.review_order import by_item
 from engine.annotations.effective import Reviews
 from engine.annotations.records import Filters, ListOrder, WantedItems, new_review
 from engine.core.items import PREFERENCES, HumanLabel, Preference
@@ -23,7 +23,7 @@ from engine.results.run_results import load_results, load_reviews
 from engine.settings.sampling import DEFAULT_SEED, LARGEST_SEED, hidden_place
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
-from gui.review.annotators import NoteDialog, WhoDialog
+from gui.review.annotators import NoteDialog
 from gui.review.filter_bar import SeedDialog
 from gui.review.review_table import HIDDEN, LABELS, MARKS, STATE, UNCERTAINTY
 from gui.widgets.views import SORT_ROLE
@@ -31,7 +31,8 @@ from gui.workspace.state import HIDDEN_SHARE
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.review.steps import KEYS, Open, Page, add_run, pick, wanted_elsewhere
+from tests.gui.review.steps import KEYS, Open, Page, add_run, wanted_elsewhere
+from tests.gui.steps import pick
 from tests.gui.window.test_words import held
 
 LONG = "W" * 255
@@ -233,12 +234,6 @@ def test_space_shows_both_orders_large_but_belongs_to_a_button_and_enter_to_the_
     assert card.body.large.isHidden()
 
 
-def asked(page: Page) -> WhoDialog:
-    dialog = page.reviewer.who.dialog
-    assert dialog is not None
-    return dialog
-
-
 def test_each_takes_back_only_his_own_and_all_stand_under_a_heading_of_theirs(page: Page) -> None:
     workspace, card = page.workspace, page.desk.card
     assert card.annotators_heading.isHidden()
@@ -250,7 +245,6 @@ def test_each_takes_back_only_his_own_and_all_stand_under_a_heading_of_theirs(pa
     assert not card.annotators_heading.isHidden()
     part = card._parts.itemAt(2)
     layout = part.layout() if part else None
-    assert layout is not None
     column = [item.widget() if (item := layout.itemAt(place)) else None for place in range(3)]
     assert column[:2] == [card.annotators_heading, card.annotators]
     assert isinstance(column[2], QLabel)
@@ -282,8 +276,7 @@ def test_a_label_does_not_become_that_of_who_explains_nor_a_text_that_of_who_lab
     assert said() == [("Ben", bad, None), ("Ada", None, mine)]
     assert list(page.reviews.labels) == ["Ben"]
     assert page.desk.card.badge.text == "Both bad"
-    with RunStore(page.store) as opened:
-        assert opened.drafts(1) == []
+    assert page.drafts() == []
     page.workspace.set_author("Cy")
     page.say("X")  # Ben's label, though Ada spoke last
     assert len(page.overrides) == 2
@@ -301,7 +294,7 @@ def test_what_was_wished_of_one_run_is_not_done_in_another(page: Page, key: Qt.K
     page.workspace.set_author("")
     item = page.item
     page.qtbot.keyClick(page, key)
-    dialog = asked(page)
+    dialog = page.reviewer.who.dialog
     page.open_run(second)
     page.list.choose(item)
     page.until(lambda: (page.session.run_id, page.session.item_id) == (second, item))
@@ -334,7 +327,6 @@ def test_blind_nothing_is_told_before_the_own_label(page: Page) -> None:
     assert page.list.view.isColumnHidden(UNCERTAINTY)
     assert labels(page, item) == [HIDDEN] * 5
     row = page.list.table.row_of(item)
-    assert row is not None
     assert page.list.table.index(row, MARKS).data() == ""
     tip = page.list.table.index(row, LABELS).data(Qt.ItemDataRole.ToolTipRole)
     assert tip.count("hidden while you label blind") == 5
@@ -407,7 +399,7 @@ def test_what_is_written_becomes_a_draft_where_it_is_hidden_also_from_who_gives_
     page.press("J")
     page.workspace.set_author("")
     page.press("E")
-    dialog = asked(page)
+    dialog = page.reviewer.who.dialog
     page.reviewer.blind_button.click()
     dialog.field.setText("Ben")
     dialog.accept()
@@ -498,50 +490,33 @@ def test_notes_and_tags_are_kept_shown_filtered_and_exported(page: Page) -> None
     [noted] = [each for each in exported["items"] if each["notes"]]
     assert (noted["id"], noted["tags"], noted["notes"][0]["author"]) == (item, ["odd", LONG], "Ada")
     page.press("N")
-    dialog = opened_note(page)
+    dialog = page.reviewer.note.dialog
     page.until(lambda: dialog.tag.completer().completionCount() == 2)
     dialog.reject()
-
-
-def drafts(store: Path) -> list[str]:
-    with RunStore(store) as opened:
-        return [draft.text for draft in opened.drafts(1)]
 
 
 def test_a_note_is_a_draft_soon_also_while_one_types_on_which_n_opens_again_and_saving_ends(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.review.progress.KEEP_MS", 60)
-    line, item, kept = page.reviewer.note, page.item, []
+    monkeypatch.setattr("gui.review.progress.KEEP_MS", 200)
+    line, item = page.reviewer.note, page.item
     dialog = begin_note(page, "odd", "hard")
-    for _ in range(20):
-        dialog.field.insertPlainText("x")
-        page.qtbot.wait(10)
-        if kept := drafts(page.store):
-            break
-    assert kept[0].endswith('odd", "hard"]')
+    assert page.type_on(dialog.field)[0].endswith('odd", "hard"]')
     dialog.field.setPlainText("half a thought")
     page.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert line.dialog is None
     assert "N opens it" in line.begun.toolTip()
     assert page.cell(item, MARKS).endswith("*")
-    page.until(lambda: drafts(page.store) == ['["half a thought", "hard"]'])
+    page.until(lambda: page.drafts() == ['["half a thought", "hard"]'])
     page.activate()
     page.press("JKN")
-    dialog = opened_note(page)
+    dialog = page.reviewer.note.dialog
     assert dialog.written == ("half a thought", ("hard",))
     with page.signal(page.workspace.noted):
         dialog._save()
-    page.until(lambda: drafts(page.store) == [])
+    page.until(lambda: page.drafts() == [])
     assert (line.begun.isHidden(), "*" in page.cell(item, MARKS)) == (True, False)
-    assert line.note is not None
     assert (line.note.text, line.note.tags) == ("half a thought", ("hard",))
-
-
-def opened_note(page: Page) -> NoteDialog:
-    dialog = page.reviewer.note.dialog
-    assert dialog is not None
-    return dialog
 
 
 def test_blind_the_notes_of_others_are_hidden_and_only_the_own_tags_are_offered(page: Page) -> None:
@@ -556,7 +531,6 @@ def test_blind_the_notes_of_others_are_hidden_and_only_the_own_tags_are_offered(
     assert (line.note, line.text.text(), line.text.toolTip()) == (None, "", "")
     assert page.list.annotators.tag.isHidden()
     page.press("N")
-    assert line.dialog is not None
     assert line.dialog.field.toPlainText() == ""
     page.until(lambda: not page.workspace.threads.busy(ThreadName.STORE))
     known = line.dialog.tag.completer().model()
@@ -571,25 +545,24 @@ def test_a_name_is_asked_once_and_what_was_wished_is_done_then(
     workspace.set_author("")
     who = page.reviewer.who
     qtbot.keyClick(page, Qt.Key.Key_Return)
-    dialog = asked(page)
+    dialog = page.reviewer.who.dialog
     assert dialog.field.text() == workspace.author  # that of the account
     dialog.reject()
     assert page.reviews.marks == ()
     page.press("N")
     assert page.reviewer.note.dialog is None
-    asked(page).field.setText("Ben")
-    asked(page).accept()
-    note_dialog = opened_note(page)
+    page.reviewer.who.dialog.field.setText("Ben")
+    page.reviewer.who.dialog.accept()
+    [note_dialog] = page.findChildren(NoteDialog)
     with page.signal(workspace.noted):
         note_dialog.saved.emit("odd", ["odd"])
     noted = page.reviewer.note.note
-    assert noted is not None
     assert noted.author == "Ben"
     note_dialog.reject()
     page.activate()
     workspace.set_author("")
     page.press("X")
-    dialog = asked(page)
+    dialog = page.reviewer.who.dialog
     dialog.field.setText(f"{LONG}\u202e ")
     page.saying(dialog.accept)
     assert [override.author for override in page.overrides] == ["W" * 255]
@@ -663,12 +636,7 @@ def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not
 def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(page: Page) -> None:
     filters, line = page.list.filters, page.list.no_sample
     assert not line.isVisible()
-    rows = page.list.review.rows if page.list.review else []
-    unsure: dict[str, list[float]] = {}
-    for row in rows:
-        assert row.probabilities is not None
-        unsure.setdefault(row.item_id, []).append(-sum(each * np.log(each) for each in row.probabilities))
-    first, second = sorted(unsure, key=lambda item_id: -float(np.mean(unsure[item_id])))[:2]
+    first, second = (each.item_id for each in by_item(page.review.rows, ListOrder.MOST_UNCERTAIN)[:2])
     filters.choose_order(ListOrder.MOST_UNCERTAIN)
     page.until(lambda: page.list.table.row_of(second) == 1 and line.isVisible())
     assert page.list.table.row_of(first) == 0
@@ -725,7 +693,6 @@ def test_another_seed_draws_another_sample_and_labels_keep_theirs(page: Page) ->
     button.setFocus()
     page.qtbot.keyClick(button, Qt.Key.Key_Space)
     dialog = button.dialog
-    assert dialog is not None
     assert "5 labels by seed 0. They keep their origin" in dialog.said.text()
     page.until(dialog.isActiveWindow)  # else the keys would be the page's
     dialog.field.setFocus()
@@ -745,7 +712,6 @@ def test_another_seed_draws_another_sample_and_labels_keep_theirs(page: Page) ->
     assert random_part(page.reviews).labelled == {first, to_do[0]}
     button.click()
     again = button.dialog
-    assert again is not None
     assert "5 labels by seed 0, 5 labels by seed 7" in again.said.text()
     again.reject()
 

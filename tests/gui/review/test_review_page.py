@@ -24,7 +24,8 @@ from gui.review.session import ReviewedJudgment
 from gui.widgets.views import SORT_ROLE
 from gui.workspace.threads import ThreadName
 from gui.workspace.workspace import Workspace
-from tests.gui.review.steps import A_WHILE, HOSTILE, Open, Page, judge_hostile_items, open_panel, pick
+from tests.gui.review.steps import A_WHILE, HOSTILE, Open, Page, judge_hostile_items, open_panel
+from tests.gui.steps import pick
 
 
 def test_without_a_run_the_page_leads_to_judge(qtbot: QtBot, workspace: Workspace) -> None:
@@ -85,7 +86,6 @@ def test_each_item_opens_with_the_criterion_that_put_it_there_which_stays_or_wit
     opened = set()
     for _ in range(page.list.shown):
         item = page.list.current
-        assert item is not None
         [row] = [row for row in page.review.of_item(item.item_id) if row.criterion == page.session.criterion]
         assert row.uncertainty == item.uncertainty
         opened.add(row.criterion)
@@ -309,7 +309,6 @@ def test_what_the_model_is_shown_is_wanted_of_the_open_judgment_but_a_panel_has_
         with page.signal(page.prompt_wanted) as wanted:
             ask()
         item, criterion = wanted.args or (None, "")
-        assert item is not None
         assert (item.id, item.output_a) == (page.item, page.reading.a.text)
         assert criterion == "safety"
     open_panel(page.qtbot, page)

@@ -245,7 +245,6 @@ def test_the_responses_have_most_of_a_small_window_in_which_nothing_above_or_sid
     assert share(small) >= 0.35
     controls = small.list._controls
     inside = controls.widget()
-    assert inside is not None
     small.until(lambda: controls.viewport().height() >= inside.height(), timeout=5_000)
     view = small.list.view
     metrics = view.fontMetrics()

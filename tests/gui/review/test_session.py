@@ -18,7 +18,7 @@ from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
 from gui.review.progress import IN_STATE, Drafts, Progress
 from gui.review.review_jobs import Blind, Review
-from gui.review.session import Change, ReviewedJudgment, ReviewSession
+from gui.review.session import Change, ReviewSession
 from gui.widgets.label_mark import LABEL_WORDS
 from gui.workspace.open_run import OpenRun
 from gui.workspace.state import State
@@ -51,7 +51,6 @@ class Window:
 
     @property
     def results(self) -> RunResults:
-        assert self.run is not None
         return self.run.results
 
     def hear(self, *overrides: Annotation) -> None:
@@ -85,28 +84,22 @@ def session(window: Window) -> ReviewSession:
     return made
 
 
-def shown(session: ReviewSession) -> ReviewedJudgment:
-    found = session.shown
-    assert found is not None
-    return found
-
-
 @pytest.mark.parametrize("label", [B, GOOD, Preference.BOTH_BAD])
 def test_a_label_is_asked_for_and_shown_once_it_is_stored(
     session: ReviewSession, window: Window, label: Preference
 ) -> None:
-    before = shown(session)
+    before = session.shown
     assert (before.label, before.undo) == (A, "")
     change = session.change(KEY, label)
     assert change == Change(new_override(*KEY, label, None, "Ada", blind=False))
     assert session.effective_labels()["safety"] is label  # Enter would confirm it
     window.store(change)
     session.stored(KEY)
-    after = shown(session)
+    after = session.shown
     assert (after.label, after.uncertainty, after.annotators) == (label, 0.0, [("Ada", label)])
     assert after.undo == f"label {LABEL_WORDS[label]} on safety"
     session.open(review(window.results), *KEY)
-    assert shown(session) == after  # what the list hears of it later changes nothing
+    assert session.shown == after  # what the list hears of it later changes nothing
 
 
 def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there(
@@ -130,7 +123,7 @@ def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession
     window.store(session.change(KEY, B), "Eve")
     session.stored(KEY)
     session.adjudicating = False
-    assert shown(session).override == window.results.reviews.standing_by(LAST)[KEY]
+    assert session.shown.override == window.results.reviews.standing_by(LAST)[KEY]
     assert session.change(KEY, A) == Change(note="Eve adjudicated this label: use Adjudicate to change it.")
     assert session.begin_writing() is None
     session.adjudicating = True
@@ -143,17 +136,17 @@ def test_a_text_stays_of_the_label_that_it_was_written_for(session: ReviewSessio
     session.begin_writing()
     window.store(session.save("A is safe.", changed=True))
     session.stored(KEY)
-    assert not shown(session).stale
+    assert not session.shown.stale
     window.store(session.change(KEY, B))
     session.stored(KEY)
-    seen = shown(session)
+    seen = session.shown
     assert (seen.label, seen.explanation, seen.stale) == (B, "A is safe.", True)
 
 
 def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSession, window: Window) -> None:
     session._blind.on = True
-    assert shown(session).hidden
-    assert shown(session).label is None
+    assert session.shown.hidden
+    assert session.shown.label is None
     assert session.begin_writing() is None
     agreed = session.change(KEY, A)
     assert agreed == Change(
@@ -161,11 +154,11 @@ def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSess
     )  # no word of the judge
     assert session.change(KEY, A).note == "Your label is A already."
     window.store(session.change(KEY, B))
-    seen = shown(session)
+    seen = session.shown
     assert (seen.hidden, seen.label, seen.history, seen.human) == (True, B, (), None)
     assert session._blind.row(review(window.results).rows[0]).preference is B
     session._blind.answers = True
-    assert not shown(session).hidden
+    assert not session.shown.hidden
     assert session._blind.shows(KEY)
     assert not session._blind.shows(JudgmentKey("1", "relevance"))
 
@@ -183,13 +176,13 @@ def test_of_another_run_nothing_is_shown_or_stored(session: ReviewSession, windo
 
 def test_a_text_is_a_draft_until_it_is_stored(session: ReviewSession, window: Window) -> None:
     assert session.begin_writing() == ("", None)
-    assert (session.kept, shown(session).writing) == ("1", True)
+    assert (session.kept, session.shown.writing) == ("1", True)
     change = session.save(" It is safe. ", changed=True)
     assert change == Change(new_override(*KEY, None, "It is safe.", "Ada", written_for=A, blind=False))
-    assert (session.kept, shown(session).draft) == ("", DRAFT)
+    assert (session.kept, session.shown.draft) == ("", DRAFT)
     window.store(change)
     session.stored(KEY)
-    assert (shown(session).explanation, shown(session).draft) == ("It is safe.", "")
+    assert (session.shown.explanation, session.shown.draft) == ("It is safe.", "")
 
 
 def test_a_text_that_is_refused_or_left_is_a_draft_one_without_words_is_none(session: ReviewSession) -> None:
@@ -200,16 +193,16 @@ def test_a_text_that_is_refused_or_left_is_a_draft_one_without_words_is_none(ses
     assert not session.lost(KEY)
     session.leave("half a thought", changed=True)
     session._drafts.forget_runs([2])
-    assert shown(session).draft
+    assert session.shown.draft
     assert session.begin_writing() == ("", "half a thought")
     assert "is not an explanation" in session.save(" ", changed=True).note
-    assert not shown(session).draft
+    assert not session.shown.draft
     session.begin_writing()
     assert session.save("", changed=False) == Change()
     session.begin_writing()
     session.leave("another thought", changed=True)
     session._drafts.forget_runs([1])  # it was deleted
-    assert not shown(session).draft
+    assert not session.shown.draft
 
 
 # Drafts
@@ -232,13 +225,12 @@ def test_each_draft_ends_the_one_that_its_writer_saw(session: ReviewSession, win
     assert change.over == ("draft 2",)
     window.store(change)
     session.stored(KEY)
-    assert (shown(session).draft, len(window.said)) == ("", 2)
+    assert (session.shown.draft, len(window.said)) == ("", 2)
 
 
 def test_a_draft_of_another_window_comes_back_once_the_own_one_is_saved(
     session: ReviewSession, window: Window
 ) -> None:
-    assert window.run is not None
     session.begin_writing()
     session.leave("mine", changed=True)
     drafts = (draft("of the other window"), draft("not mine", "Ben", "of Ben"))
@@ -256,11 +248,11 @@ def test_a_draft_that_the_disk_does_not_take_is_kept_while_the_window_lives(
     window.full = True
     session.begin_writing()
     session.leave("half a thought", changed=True)
-    assert shown(session).draft == "There is a draft of an explanation, not on the disk yet: E opens it."
+    assert session.shown.draft == "There is a draft of an explanation, not on the disk yet: E opens it."
     assert session.begin_writing() == ("", "half a thought")
     window.full = False
     session.leave("half a thought", changed=True)
-    assert shown(session).draft == DRAFT
+    assert session.shown.draft == DRAFT
     assert window.said == [(new_draft(*KEY, "Ada", "half a thought"), ())]
 
 

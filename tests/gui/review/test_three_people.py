@@ -11,6 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -20,6 +21,7 @@ from PySide6.QtCore import QEvent, QKeyCombination, QObject, Qt, QTimer
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
+from pytestqt.qtbot import QtBot
 
 from engine.annotations.effective import Reviews
 from engine.annotations.records import JUDGE_ALONE
@@ -30,12 +32,10 @@ from engine.metrics.evaluation import Evaluation
 from gui.results.export_dialog import ExportDialog
 from gui.review.annotation_exchange import AddWordsDialog
 from gui.review.annotators import WhoDialog
-from gui.window.frame import MainWindow
 from gui.window.main_content import MainContent
-from gui.workspace.state import State
 from gui.workspace.threads import ThreadName
 from tests.gui.review.steps import KEYS
-from tests.gui.windows import end_window
+from tests.gui.steps import whole_window
 
 Labels = Mapping[JudgmentKey, Preference]
 
@@ -70,20 +70,14 @@ def _click(widget: QWidget, key: str) -> None:
 
 
 class Desk:
-    """A window at 1280 x 720 on a data folder of its own."""
+    """What a person does in a window by keys."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, main_content: MainContent, monkeypatch: pytest.MonkeyPatch) -> None:
         self._file: Path | None = None  # that the next file dialog names
         monkeypatch.setattr(QFileDialog, "open", lambda dialog: self._answer_open(dialog))  # noqa: PLW0108  a method of the dialog
         monkeypatch.setattr(QFileDialog, "exec", lambda dialog: self._answer_exec(dialog))  # noqa: PLW0108  a method of the dialog
-        self.frame = MainWindow(State(folder / "state"))
-        self.frame.resize(1280, 720)
-        self.frame.show()
-        self.main_content = MainContent(self.frame, folder / "runs.sqlite")
-        self.main_content.begin()
-        self.space = self.main_content.workspace
-        self.review = self.main_content.review
-        self.wait(lambda: self.space.dataset is not None)
+        self.main_content, self.frame = main_content, main_content.frame
+        self.space, self.review = main_content.workspace, main_content.review
 
     def wait(self, until: Callable[[], object]) -> None:
         end = time.monotonic() + _PATIENCE
@@ -188,9 +182,7 @@ class Desk:
         self._file = path
         self.in_menu("Alt+F", "I")
         self.wait(lambda: isinstance(QApplication.activeModalWidget(), AddWordsDialog))
-        dialog = self.main_content.annotation_exchange.dialog
-        assert dialog is not None
-        return dialog
+        return self.main_content.annotation_exchange.dialog
 
     def export(self, letter: str, path: Path) -> None:
         """File > Export > an entry with a dialog of its own, in which the file is named."""
@@ -264,7 +256,6 @@ class Desk:
 
     @property
     def reviews(self) -> Reviews:
-        assert self.space.run is not None
         return self.space.run.results.reviews
 
     def rest(self) -> None:
@@ -280,12 +271,7 @@ class Desk:
         self.wait(lambda: page.whose.source == JUDGE_ALONE)
         self.rest()
         scores = page.measurer.scores
-        assert scores is not None
-        assert scores.evaluation is not None
         return scores.evaluation
-
-    def end(self) -> None:
-        end_window(self.main_content)
 
 
 CRITERIA = ("relevance", "safety")
@@ -336,19 +322,16 @@ def mouse(qapp: QApplication) -> Iterator[MouseSeen]:
 
 
 @pytest.fixture
-def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Desk]]:
-    made: list[Desk] = []
+def laptop(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Desk]]:
+    """Opens a window on a data folder of that name, and ends the one before."""
+    with ExitStack() as before:
 
-    def laptop(name: str) -> Desk:
-        monkeypatch.setenv("TIEBREAK_HOME", str(tmp_path / name))
-        for before in made:
-            before.end()
-        made[:] = [Desk(tmp_path / name, monkeypatch)]
-        return made[-1]
+        def laptop(name: str) -> Desk:
+            before.close()
+            monkeypatch.setenv("TIEBREAK_HOME", str(tmp_path / name))
+            return Desk(before.enter_context(whole_window(qtbot, tmp_path / name)), monkeypatch)
 
-    yield laptop
-    for each in made:
-        each.end()
+        yield laptop
 
 
 @pytest.fixture

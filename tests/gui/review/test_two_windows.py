@@ -68,7 +68,6 @@ def test_the_name_that_a_window_shows_is_the_author_of_all_that_is_said_in_it(
     said(first, lambda: first.save(dialog.field))
     reviews = said(first, first.queue.confirm)
     assert {each.author for each in reviews.words_of(item)} == {"Ada"}
-    assert space.run is not None
     assert [note.author for note in space.run.results.all_notes] == ["Ada"]
     assert State(space.state.path.parent).text("author") == "Ben"
 

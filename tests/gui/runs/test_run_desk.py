@@ -26,11 +26,11 @@ from gui.runs.run_desk import KEEP_AWAKE, RunDesk
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.dialogs import SettingsDialog
 from gui.window.main_content import MainContent
-from gui.workspace.state import PageName, State
+from gui.workspace.state import PageName
 from gui.workspace.workspace import Workspace
 from tests.gui.judge.pages import plan_of
 from tests.gui.labels import text_of
-from tests.gui.steps import click, is_open, offered, shown, whole_window
+from tests.gui.steps import click, is_open, offered, pick, shown, whole_window
 from tests.inhibitors import asked, inhibitor, runs
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -103,8 +103,7 @@ def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, workspace
     (choice,) = [box for box in dialog.findChildren(QComboBox) if box.findData(KeepAwake.YES.value) >= 0]
     assert choice.currentData() == KeepAwake.MAINS
     with qtbot.waitSignal(dialog.power_changed):
-        choice.setCurrentIndex(choice.findData(KeepAwake.NO.value))
-        choice.activated.emit(choice.currentIndex())
+        pick(choice, KeepAwake.NO.value)
     assert workspace.state.text(KEEP_AWAKE) == "no"
 
 
@@ -195,8 +194,7 @@ def test_lists_call_a_run_by_its_name_and_lack_archived_ones(qtbot: QtBot, main_
     assert [text for text in offered(head) if text.startswith("Run ")] == [run_in_a_line(space.runs[1])]
 
 
-def test_a_run_deleted_elsewhere_is_gone(qtbot: QtBot, main_content: MainContent, tmp_path: Path) -> None:
-    space = Workspace(main_content.threads, State(tmp_path / "other"), main_content.workspace.store_path)
+def test_a_run_deleted_elsewhere_is_gone(qtbot: QtBot, space: Workspace) -> None:
     space.state.set_number("last/run", 1)
     with RunStore(space.store_path) as store:
         store.delete([1])

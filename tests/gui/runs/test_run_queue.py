@@ -24,7 +24,7 @@ from gui.runs.runs_dialog import RunNameDialog
 from gui.workspace.state import State
 from gui.workspace.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.judge.pages import cut_off, plan_of
+from tests.gui.judge.pages import cut_off, plan_of, stop
 from tests.gui.labels import text_of
 from tests.gui.steps import shown
 from tests.gui.windows import after_a_crash
@@ -94,11 +94,6 @@ def begin_two(qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetu
     queue.add(setup)
     queue.start()
     wait_for_items(qtbot, control)
-
-
-def stop(qtbot: QtBot, control: RunControl) -> None:
-    with qtbot.waitSignal(control.ended):
-        control.stop()
 
 
 def stored(workspace: Workspace, run_id: int) -> StoredRun:
@@ -246,7 +241,6 @@ def test_stop_stops_the_queue_and_a_run_that_is_skipped_lets_the_next_begin_and_
     assert (queue.going, states(queue)) == (False, [WAITING, WAITING])
     assert (queue.entries[0].run_id, queue.entries[0].said[:13]) == (1, "stopped after")
     queue.start()
-    assert control.setup is not None
     assert control.setup.resumes == 1
     with qtbot.waitSignal(queue.ended) as ended:
         queue.skip()
@@ -274,7 +268,6 @@ def test_resume_goes_on_with_a_run_before_those_that_wait(
     assert panel.resume_button.isVisible()
     panel.resume_button.click()
     assert [entry.run_id for entry in queue.entries] == [2, 1, None]
-    assert control.setup is not None
     assert (queue.current, control.setup.resumes) == (1, 1)
     stop(qtbot, control)
 

@@ -223,7 +223,6 @@ MainContentOf = Callable[..., AbstractContextManager[tuple[MainContent, Study]]]
 def dialogs(made: MainContent, study: Study) -> Iterator[QDialog]:
     """Every dialog with names in it, opened one after the other."""
     frame, space, name = made.frame, made.workspace, study.name
-    assert space.run is not None
     yield WhoDialog(name, frame)
     yield NoteDialog(name, study.tags, study.tags, frame)
     yield NameDialog((name,), frame)
@@ -235,7 +234,6 @@ def dialogs(made: MainContent, study: Study) -> Iterator[QDialog]:
     for form in Form:
         made.results.exporter.export(form)
         yield made.results.exporter.dialog
-    assert space.dataset is not None
     assign = AssignDialog(space, space.dataset, frame)
     assign.plan()
     yield assign
@@ -315,7 +313,6 @@ def own_dialogs(made: MainContent) -> Iterator[QDialog]:
 def more_dialogs(made: MainContent) -> Iterator[QDialog]:
     """Those whose controls come and go while they are open."""
     space = made.workspace
-    assert space.dataset is not None
     yield SeedDialog(1, {1: 2}, made.frame)
     rubric = space.rubric.rubric
     yield ColumnsDialog(

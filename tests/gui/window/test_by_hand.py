@@ -15,15 +15,13 @@ from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from gui.window.main_content import MainContent
 from gui.workspace.state import PageName
-from tests.gui.review.steps import pick
-from tests.gui.steps import is_open, whole_window
+from tests.gui.steps import is_open, pick, whole_window
 
 _CTRL, _SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 def _press(key: Any, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     focused = QApplication.focusWidget()
-    assert focused is not None
     QTest.keyClick(focused, key, modifier)
 
 
@@ -31,7 +29,6 @@ def _begin(qtbot: QtBot, main: MainContent, run: int) -> None:
     """Let Ada label the open dataset by hand."""
     space = main.workspace
     space.label_by_hand()
-    assert space.dataset is not None
     items = len(space.dataset)
     qtbot.waitUntil(lambda: is_open(space, run) and main.review.list.shown == items)
 
@@ -40,7 +37,6 @@ def _stored(qtbot: QtBot, main: MainContent) -> dict[JudgmentKey, str]:
     """Ada's labels in the open run, once all of them are stored."""
     space = main.workspace
     qtbot.waitUntil(lambda: space.words.count == 0 and not space.words._waiting)
-    assert space.run is not None
     with RunStore(space.store_path) as store:
         return {key: str(label) for key, label in load_reviews(store, space.run.id).labels["Ada"].items()}
 
@@ -65,7 +61,6 @@ def test_sixty_items_are_labelled_blind_on_one_criterion_by_120_keys(qtbot: QtBo
         main.frame.show_page(PageName.RESULTS)
         sheet = main.results.measurer
         qtbot.waitUntil(lambda: sheet.scores is not None and not sheet.busy)
-        assert sheet.scores is not None
         assert "60 of the 240 items of demo.tsv are labelled by hand, by Ada." in str(sheet.scores.sheet)
         assert [main.results.tabs.isTabVisible(place) for place in range(6)] == [True] + [False] * 5
 
@@ -111,7 +106,6 @@ def test_a_judge_is_measured_by_them_in_one_click(qtbot: QtBot, tmp_path: Path, 
         with qtbot.waitSignal(space.gold_changed):
             picker.by_hand.click()
         assert "Labels by hand 2" in picker.status.text()
-        assert space.gold is not None
         assert {item.id: str(item.gold["relevance"].label) for item in space.gold if item.gold} == {
             **{"1": "A", "2": "B", "3": "both_good"}
         }

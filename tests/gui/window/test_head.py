@@ -42,7 +42,7 @@ def named(main: MainContent) -> list[str]:
     return [part.text().replace("&&", "&") for part in (head.dataset, head.run, head.rubric, head.who)]
 
 
-def test_it_is_the_same_on_all_pages_and_its_parts_have_names(qtbot: QtBot, main: MainContent) -> None:
+def test_it_is_the_same_on_all_pages_its_parts_have_names_and_lead_on(main: MainContent) -> None:
     for page in PageName:
         main.frame.show_page(page)
         assert main.head.isVisible()
@@ -52,17 +52,11 @@ def test_it_is_the_same_on_all_pages_and_its_parts_have_names(qtbot: QtBot, main
     assert str(dataset_of(main.workspace).path) in main.head.dataset.accessibleDescription()
     main.workspace.set_author("Bea & Bo")
     assert named(main)[-1] == "You are Bea & Bo"
-
-
-def test_items_are_assigned_from_the_menu_of_who_labels(main: MainContent) -> None:
     offered(main.head.who)["Assign items to annotators…"].trigger()
     dialog = main.annotation_exchange.asking
     assert isinstance(dialog, AssignDialog)
-    assert dialog.annotators.toPlainText() == "Ada"
+    assert dialog.annotators.toPlainText() == "Bea & Bo"
     dialog.close()
-
-
-def test_review_leads_back_to_the_page_that_listed_its_items(main: MainContent) -> None:
     main.frame.show_page(PageName.RESULTS)
     main.workspace.page_wanted.emit(PageName.REVIEW)
     assert main._back.text() == "Back to Results"

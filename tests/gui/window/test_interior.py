@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import JudgeFile
@@ -31,7 +31,7 @@ from gui.window.main_content import MainContent
 from gui.window.prompt_dialog import PromptDialog
 from gui.workspace.state import BLIND, PageName, State
 from gui.workspace.threads import Task, ThreadName
-from tests.gui.steps import click, dataset_of, drop, run_of, whole_window
+from tests.gui.steps import answer, dataset_of, drop, run_of, whole_window
 from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run
 from tests.read_only import read_only
 
@@ -62,7 +62,9 @@ def test_the_first_start_has_the_demo_ready_and_keys_turn_the_pages(main: MainCo
     help_dialog.close()
 
 
-def test_an_error_is_shown_with_its_remedy_once_until_the_same_work_succeeds(main: MainContent) -> None:
+def test_an_error_is_shown_once_until_the_same_work_succeeds_and_a_model_that_does_not_judge_is_said(
+    main: MainContent,
+) -> None:
     notices, failures = main.notices, main.workspace.failures
     for kind in ("an export", "an export", "a figure"):
         failures.fail(kind, SetupError("<b>The disk</b> is full.", "Make room."))
@@ -73,6 +75,15 @@ def test_an_error_is_shown_with_its_remedy_once_until_the_same_work_succeeds(mai
     main.workspace.problem.emit(EngineBug("KeyError: 'x'"))
     assert "bug in Tiebreak" in notices.text
     assert "Traceback" not in notices.text
+    control, said = main.run_control, main.frame._run_state
+    sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Hint("Stop."))
+    for event in (RunStarted(1, 30, 12), HealthSeen(Health(12, True, (sign,)))):
+        control._hear(event)
+    control._task = Task(lambda _: None, ThreadName.MODEL)
+    main._follow_run()
+    control._task = None
+    assert "12 of 30 items. The model does not judge" in said.text()
+    assert said.property("role") == "bad"
 
 
 @pytest.mark.slow
@@ -158,20 +169,20 @@ def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
     assert not main.run_control.running
 
 
-@pytest.mark.parametrize(
-    ("page", "shown"), [(PageName.COMPARE, PageName.DATASET), (PageName.JUDGE, PageName.JUDGE)]
-)
 def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
-    main: MainContent, qtbot: QtBot, demo_gold: Path, page: PageName, shown: PageName
+    main: MainContent, qtbot: QtBot, demo_gold: Path
 ) -> None:
     frame = main.frame
-    frame.show_page(page)
-    QTest.keyClick(frame, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
-    (dialog,) = frame.findChildren(QFileDialog)
-    with qtbot.waitSignal(main.workspace.dataset_changed):
-        dialog.fileSelected.emit(str(demo_gold))
-    dialog.close()
-    assert frame.page is shown
+    for page, path, shown in (
+        (PageName.COMPARE, demo_gold, PageName.DATASET),
+        (PageName.JUDGE, demo_dataset(), PageName.JUDGE),
+    ):
+        frame.show_page(page)
+        QTest.keyClick(frame, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
+        dialog = frame.findChildren(QFileDialog)[-1]
+        with qtbot.waitSignal(main.workspace.dataset_changed):
+            dialog.fileSelected.emit(str(path))
+        assert frame.page is shown
 
 
 @pytest.mark.slow
@@ -209,19 +220,6 @@ def test_the_window_itself_never_asks_for_the_file_of_the_store(
         assert asked == {False}
 
 
-def answer(button_text: str) -> None:
-    """Press a button of the message box that is about to open, as soon as it is there."""
-
-    def press() -> None:
-        box = QApplication.activeModalWidget()
-        if isinstance(box, QMessageBox):
-            click(box, button_text)
-        else:
-            QTimer.singleShot(50, press)
-
-    QTimer.singleShot(50, press)
-
-
 @pytest.mark.slow
 def test_closing_during_a_run_asks_stops_and_lets_the_next_start_resume(qtbot: QtBot, tmp_path: Path) -> None:
     with whole_window(qtbot, tmp_path) as main:
@@ -244,7 +242,7 @@ def test_closing_during_a_run_asks_stops_and_lets_the_next_start_resume(qtbot: Q
         qtbot.waitUntil(lambda: again.judge.can_run)
         again.run()
         qtbot.waitUntil(lambda: again.run_control.progress is not None)
-        assert again.run_control.progress.judged >= 2  # type: ignore[union-attr]
+        assert again.run_control.progress.judged >= 2
 
 
 def test_what_was_exported_is_said_on_whatever_page(qtbot: QtBot, demo_copy: Path, tmp_path: Path) -> None:
@@ -253,18 +251,6 @@ def test_what_was_exported_is_said_on_whatever_page(qtbot: QtBot, demo_copy: Pat
         with qtbot.waitSignal(main.workspace.notice):
             main.results.export(Form.LABELS, tmp_path / "labels.tsv")
         assert "it answers all 30 items completely" in main.notices.text
-
-
-def test_the_status_bar_says_that_the_model_does_not_judge(main: MainContent) -> None:
-    control, said = main.run_control, main.frame._run_state
-    sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Hint("Stop."))
-    for event in (RunStarted(1, 30, 12), HealthSeen(Health(12, True, (sign,)))):
-        control._hear(event)
-    control._task = Task(lambda _: None, ThreadName.MODEL)
-    main._follow_run()
-    control._task = None
-    assert "12 of 30 items. The model does not judge" in said.text()
-    assert said.property("role") == "bad"
 
 
 def test_who_labels_and_how_and_weights_are_kept_when_the_layout_is_forgotten(main: MainContent) -> None:

@@ -65,7 +65,7 @@ def test_notices_pile_up_in_one_place_below_the_page(qtbot: QtBot, frame: MainWi
         qtbot.wait(20)
         assert in_window(frame.notices, frame).top() > in_window(frame.stack, frame).bottom()
         words = frame.notices._words
-        assert words.height() >= words.layout().totalHeightForWidth(words.width())  # type: ignore[union-attr]
+        assert words.height() >= words.layout().totalHeightForWidth(words.width())
     assert (frame.notices.text, frame.notices.count) == ("It is gone.\nGet it back.", 3)
     assert frame.notices.button.text() == "3 notices: It is gone."
     buttons = [button.text() for button in seen_buttons(frame.notices)]

@@ -70,7 +70,6 @@ def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
     mouse.clicks += 2  # the dataset at the head, and New dataset from outputs
     offered(main.head.dataset)["New dataset from outputs…"].trigger()
     dialog = main.dataset.outputs_dialog
-    assert dialog is not None
     (asking,) = dialog.findChildren(QFileDialog)
     asking.filesSelected.emit([str(path) for path in outputs])
     asking.close()
@@ -88,7 +87,6 @@ def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
     mouse.turn_to(main, PageName.RANKING)
     page = main.ranking
     qtbot.waitUntil(lambda: page.ranked is not None)
-    assert page.ranked is not None
     assert page.ranked.request.results is not None  # by the run that has just ended
     assert len(page.ranked.ranking.rates.candidates) == len(outputs)
     assert mouse.clicks <= MOST_CLICKS

@@ -20,7 +20,7 @@ from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.prompt_jobs import KeyedPrompt, PromptHead, PromptKey, Subject, ask, show_prompts
-from gui.widgets.prompt_pane import InkSample, ShownPrompt
+from gui.widgets.prompt_pane import InkSample
 from gui.window.prompt_dialog import PromptDialog, PromptRequest
 from gui.workspace.threads import JobControl, ThreadName
 from gui.workspace.workspace import Workspace
@@ -47,11 +47,6 @@ def opened(
     dialog.show()
     qtbot.waitUntil(lambda: dialog.pane.prompt is not None or dialog.notice.isVisible())
     return dialog
-
-
-def prompt_of(dialog: PromptDialog) -> ShownPrompt:
-    assert dialog.pane.prompt is not None
-    return dialog.pane.prompt
 
 
 def ask_there(qtbot: QtBot, dialog: PromptDialog) -> None:
@@ -96,7 +91,7 @@ def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspa
     assert "tokens: " in dialog.counts.text()
     assert not dialog.method.isVisible()  # of letters there is one
     qtbot.keyClick(dialog, Qt.Key.Key_W)
-    assert prompt_of(dialog)
+    assert dialog.pane.prompt
     dialog.reject()
     left = [dialog.pane.prompt, *dialog._prompts]
     assert left == [None]  # closing lets go of the texts
@@ -110,7 +105,7 @@ def test_a_long_id_is_cut_and_a_legend_is_there(qtbot: QtBot, workspace: Workspa
     inks = {sample.source for sample in dialog.findChildren(InkSample)}
     assert inks == {Source.CONTROL, Source.OWN, Source.INSTRUCTION, Source.RESPONSE_A, Source.RESPONSE_B}
     dialog.copy.click()
-    assert QGuiApplication.clipboard().text() == prompt_of(dialog).as_read
+    assert QGuiApplication.clipboard().text() == dialog.pane.prompt.as_read
 
 
 def test_the_likeliest_tokens_are_shown(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
@@ -194,7 +189,7 @@ def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspac
     qtbot.keyClick(dialog, Qt.Key.Key_W)
     qtbot.waitUntil(lambda: dialog.pane.prompt is not None)
     assert dialog.key == ("safety", Order.BA, Method.POINTWISE_GRADE, "B")
-    prompt = prompt_of(dialog)
+    prompt = dialog.pane.prompt
     assert "How good is Response B on this criterion?" in prompt.text
     assert prompt.text.rstrip().endswith("Grade:")
     assert prompt.then == "the answer is read here"
@@ -218,7 +213,7 @@ def test_what_a_model_is_shown_before_it_thinks(
     )
     dialog = opened(qtbot, workspace, Subject(ITEM, reasons))
     assert dialog.key == ("safety", Order.AB, Method.CHAIN_OF_THOUGHT, "1")
-    prompt = prompt_of(dialog)
+    prompt = dialog.pane.prompt
     assert prompt.text.rstrip().endswith("<think>")
     assert "reasons here" in prompt.then
     ask_there(qtbot, dialog)

@@ -159,7 +159,6 @@ def test_a_window_closes_at_a_signal_and_remembers(word: str, number: signal.Sig
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as window:
-        assert window.stdout is not None
         while window.stdout.readline().strip() != word:
             assert window.poll() is None
         window.send_signal(number)
@@ -202,7 +201,6 @@ def page(qtbot: QtBot, qapp: QApplication) -> Iterator[ShownPage]:
 def press(key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     """As the system does: the window that has the keyboard is told."""
     window = QApplication.focusWindow()
-    assert window is not None
     QTest.keyClick(window, key, modifier)
 
 

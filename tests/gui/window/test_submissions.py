@@ -5,13 +5,12 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import JUDGE_ALONE, new_override
@@ -122,7 +121,7 @@ def test_its_dataset_is_found_or_asked_for(
     other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
     opener.open(with_lines(tmp_path / "few.tsv", "1\tA", "2\tB", "x9\tA"))
     qtbot.waitUntil(lambda: opener.question is not None)
-    box = cast(QMessageBox, opener.question)
+    box = opener.question
     assert "few.tsv answers 3 items." in box.text()
     assert "gold.tsv has 2 of them." in box.informativeText()
     assert (open_one(main), main.workspace.runs) == ("", [])
@@ -131,7 +130,7 @@ def test_its_dataset_is_found_or_asked_for(
     assert "ids that are not in the dataset (1), omitted: x9." in main.notices.text
     opener.open(with_lines(tmp_path / "one.tsv", "x9\tA"))
     qtbot.waitUntil(lambda: opener.question not in (None, box))
-    click(cast(QMessageBox, opener.question), "Choose dataset…")
+    click(opener.question, "Choose dataset…")
     dialog = file_dialog(qtbot, main)
     assert "one.tsv answers" in dialog.windowTitle()
     dialog.fileSelected.emit(str(other))
@@ -400,7 +399,6 @@ def test_one_that_an_earlier_version_kept_is_completed_and_results_and_exports_s
     qtbot.addWidget(check)
     qtbot.waitUntil(lambda: check.outcome.text() == "No problems: it is complete.")
     what = of_the_lab.results._exported()
-    assert what is not None
     dialog = ExportDialog(Form.EXPLAINED, what, tmp_path, of_the_lab.workspace.threads)
     qtbot.addWidget(dialog)
     assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by annotators"

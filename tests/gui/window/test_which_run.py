@@ -67,8 +67,8 @@ def shows_run_2(qtbot: QtBot, main: MainContent) -> None:
 
 def stays_with_run_1(main: MainContent) -> None:
     assert is_open(main.workspace, 1)
-    assert main.notices.text.startswith(_FINISHED)
-    assert "still show run 1 (gold.tsv, demo-judge)." in main.notices.text
+    still = "Results, Review, Ranking and exports still show run 1 (gold.tsv, demo-judge)."
+    assert main.notices.text.startswith(f"{_FINISHED}\n{still}")
     assert offers(main) == ["Show run 2"]
     assert main.head.run.text() == "Run 1: demo-judge"
 

@@ -342,7 +342,6 @@ def dialogs_of_runs(made: MainContent, study: Study) -> Iterator[QDialog]:
     yield RunNameDialog(Queued(made.judge.setup(), name=study.name[:80], note=study.name), frame)
     yield question(frame, "Title", study.name, study.name)
     made.submissions._ask_which(Unanswered(study.submission, 3, study.dataset, 2))
-    assert made.submissions.question is not None
     yield made.submissions.question
 
 

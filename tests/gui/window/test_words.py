@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTimer
 from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot
 
@@ -103,8 +102,6 @@ def test_a_window_closes_at_once_where_the_store_is_held_and_loses_nothing(
         stdout=subprocess.PIPE,
         text=True,
     ) as program:
-        assert program.stdin is not None
-        assert program.stdout is not None
         assert program.stdout.readline() == "open\n"
         with held(path):
             begun = time.monotonic()
@@ -150,31 +147,6 @@ def test_a_disk_that_does_not_take_the_window_s_memory_is_told_once(qtbot: QtBot
         assert State(demo_copy.parent / "state").number("text_size", 0) == 102
 
 
-@pytest.mark.slow
-def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
-    qtbot: QtBot, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gui.review.progress.KEEP_MS", 50)
-    with window(qtbot, demo_copy) as main:
-        review = main.review
-        main.frame.show_page(PageName.REVIEW)
-        qtbot.waitUntil(lambda: review.session.judgment is not None)
-        review.desk.edit()
-        typing = QTimer(interval=5)  # less than it takes until a draft is kept
-        typing.timeout.connect(lambda: review.desk.card.editor.field.insertPlainText("x"))
-        typing.start()
-
-        def drafts() -> list[str]:
-            with RunStore(demo_copy) as opened:
-                return [draft.text for draft in opened.drafts(1)]
-
-        qtbot.waitUntil(lambda: bool(drafts()), timeout=5000)
-        typing.stop()
-        written = review.desk.card.editor.text
-        qtbot.waitUntil(lambda: drafts() == [written])
-        review.desk.card.editor.left.emit()
-
-
 def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(
     qtbot: QtBot, demo_copy: Path, main: MainContent
 ) -> None:
@@ -200,4 +172,4 @@ def test_what_is_said_in_one_window_is_shown_in_the_other_undisturbed(qtbot: QtB
             there.workspace.override(key, Preference.BOTH_GOOD, None)
         assert page.session.key == key
         assert page.desk.card.editor.field.toPlainText() == "I am writing."
-        assert ("Ben", Preference.BOTH_GOOD) in page.session.shown.annotators  # type: ignore[union-attr]
+        assert ("Ben", Preference.BOTH_GOOD) in page.session.shown.annotators

@@ -118,7 +118,6 @@ def test_both_pages_show_the_work_and_can_stop_it(
 
 
 def without_dataset(space: Workspace) -> None:
-    assert space.run is not None
     space.run = replace(space.run, dataset=None)
     space.run_changed.emit()
 

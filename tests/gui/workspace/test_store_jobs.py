@@ -61,7 +61,6 @@ def test_a_run_comes_with_the_items_that_it_judged_out_of_its_own_file(
     opened = done(open_run(demo_store, 1, current(demo_gold)))
     results, dataset = opened.results, opened.dataset
     assert len(results.judged) == DEMO_ITEMS
-    assert dataset is not None
     assert (dataset.path, dataset.criteria) == (demo_gold, ELOQUENT.names)
     assert dataset.hash == results.run.identity.dataset_hash
 
@@ -79,7 +78,6 @@ def test_where_the_items_are_gone_those_at_hand_are_shown_or_none(moved_away: Pa
         opened = done(open_run(moved_away, 1, current))
         assert (len(opened.results.judged), opened.dataset) == (DEMO_ITEMS, None)
     dataset = done(open_run(moved_away, 1, load_dataset(demo_gold))).dataset
-    assert dataset is not None
     assert dataset.path == demo_gold
 
 
