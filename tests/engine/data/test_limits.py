@@ -69,7 +69,7 @@ def test_as_many_columns_as_the_limit_are_read(name: str, tmp_path: Path) -> Non
     dataset = load_dataset(path)
     assert dataset.ids == ["1"]
     assert "100 other columns are stored" in dataset.notices[0]
-    assert "9,896 columns were omitted (at most 100 are stored)" in dataset.notices[1]
+    assert "9,896 columns were omitted (at most 100 are stored): 'column 100', " in dataset.notices[1]
 
 
 def test_keys_of_all_records_together_are_columns(tmp_path: Path) -> None:
