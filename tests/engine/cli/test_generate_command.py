@@ -10,6 +10,8 @@ from engine.data.dataset import load_dataset
 from engine.system.paths import demo_model
 from tests.commands import facts, refusal, run_here
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 
 @pytest.fixture
 def prompts(tmp_path: Path) -> Path:

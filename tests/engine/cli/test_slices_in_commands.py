@@ -130,11 +130,8 @@ def test_commands_divide_the_items_by_the_tags_of_people(
         file = tmp_path / "scores.json"
         give("evaluate", system, "--by", "tag", "--json", file)
         [found] = json.loads(file.read_text())["details"]["slices"]
-        assert [(part["key"], part["items"]) for part in found["slices"]] == [
-            ("hard", 2),
-            ("odd", 1),
-            ("", ITEMS - 2),
-        ]
+        parts = [(part["key"], part["items"]) for part in found["slices"]]
+        assert parts == [("hard", 2), ("odd", 1), ("", ITEMS - 2)]
     shown = give("compare", 1, submission, "--slice", "tag=hard", "--by", "tag")
     assert "On 2 items with the human labels of safety.tsv: tag = hard" in shown
     assert "A wins" in shown
