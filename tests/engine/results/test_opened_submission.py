@@ -102,10 +102,8 @@ def test_another_judges_mere_ties_are_kept_measured_and_listed_and_no_submission
     assert evaluate(match(system_of_run(results), answered)).labels["safety"].accuracy == pytest.approx(2 / 3)
     rows = review_rows(results, answered)
     assert [row.preference for row in rows] == [A, Tie.TIE, Tie.TIE]
-    by_label = by_column(
-        by_item(rows), ListOrder.LABELS_BACKWARDS, lambda item: [rows[int(item) - 1]], {}, None
-    )
-    assert by_label[-1].item_id == "1"
+    of_item = (lambda item: [rows[int(item) - 1]], {}, None)
+    assert by_column(by_item(rows), ListOrder.LABELS_BACKWARDS, *of_item)[-1].item_id == "1"
     with pytest.raises(SetupError, match="'tie' is not a prediction: write which tie"):
         write_submission(tmp_path / "out.tsv", submission_of(results))
     table = labels_given_section(results).parts[0]
@@ -208,10 +206,8 @@ def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, t
     assert written.read_bytes() == baseline.read_bytes()
     assert len(load_dataset(gold)) == 99
     calibrated = tmp_path / "calibration.json"
-    for words in (
-        ("runs", "recalibrate", 1, "--none"),
-        ("calibrate", 1, "--gold", gold, "--out", calibrated),
-    ):
+    fit = ("calibrate", 1, "--gold", gold, "--out", calibrated)
+    for words in (("runs", "recalibrate", 1, "--none"), fit):
         assert "has labels without probabilities" in refusal(*words, *store)
     assert not calibrated.exists()
     assert "submission, explain" in run_here("runs", *store).stdout
@@ -330,9 +326,7 @@ def test_one_that_people_label_counts_once_all_its_criteria_are(
     results = labelled(store, results, ("1", "relevance"), ("2", "safety"))
     assert [row.id for row in submission_of(results).rows] == ["1", "2", "4"]
     assert results.left == 1
-    assert results.joined_in_words.startswith(
-        "3 of the 4 items of gold.tsv have predictions: 2 by judge.tsv,"
-    )
+    assert results.joined_in_words.startswith("3 of the 4 items of gold.tsv have predictions: 2 by judge.t")
     assert len(system_of_run(results).overrides) == 3
     assert [gap.sentence for gap in completeness.gaps(results)] == [
         "1 judgment of the submission judge.tsv is overridden by annotators: 1 label and 1 explanation,"
@@ -423,12 +417,8 @@ def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
     assert exported.returncode == 1
     sentence = "part.tsv lacks 8 items of validation.tsv, not scored: 0, 1, 12, 40, 41"
     held = ("--gold", gold.path, "--partial", *store)
-    for command in (
-        ("evaluate", 1),
-        ("evaluate", part),
-        ("compare", 1, baseline),
-        ("compare", part, baseline),
-    ):
+    of_both = (("evaluate", 1), ("evaluate", part), ("compare", 1, baseline), ("compare", part, baseline))
+    for command in of_both:
         printed = run_here(*command, *held)
         assert printed.returncode == 0, printed.stderr
         assert sentence in printed.stderr
