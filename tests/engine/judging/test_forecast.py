@@ -36,7 +36,8 @@ from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.paths import demo_model
 from tests.commands import ROOT
-from tests.engine.judging.runs import counted, judged_until, plan_with
+from tests.engine.judging.runs import counted, judged_until
+from tests.steps import plan_with
 
 SmallModel = Callable[[str], Path]
 

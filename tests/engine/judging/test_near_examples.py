@@ -27,8 +27,9 @@ from engine.settings.rows import ExampleKind, JudgeSettings, Mode
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
-from tests.engine.judging.runs import counted, counts_and_resumes, judged_until, plan_with
+from tests.engine.judging.runs import counted, counts_and_resumes, judged_until
 from tests.judged import with_texts
+from tests.steps import plan_with
 
 DEMO = load_dataset(demo_dataset())
 LABELS = JudgeSettings(mode=Mode.LABELS, context=4096)
@@ -150,7 +151,7 @@ def setup(**changes: object) -> RunSetup:
 
 
 def prepared(asked: RunSetup) -> RunPlan:
-    return followed(prepare_run(asked, CancelToken()), lambda _event: None).plan
+    return followed(prepare_run(asked, CancelToken())).plan
 
 
 @pytest.mark.usefixtures("demo_tried")

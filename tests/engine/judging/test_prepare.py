@@ -46,7 +46,7 @@ SETUP = RunSetup(demo_dataset(), demo_model(), items=4)
 
 
 def prepared(setup: RunSetup, **given: Any) -> PreparedRun:
-    return followed(prepare_run(setup, CancelToken(), **given), lambda _event: None)
+    return followed(prepare_run(setup, CancelToken(), **given))
 
 
 def key_of(setup: RunSetup, **given: Any) -> str:
@@ -357,7 +357,7 @@ def test_the_making_of_a_plan_can_be_stopped() -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        followed(prepare_run(SETUP, cancel), lambda _event: None)
+        followed(prepare_run(SETUP, cancel))
 
 
 # What makes two runs the same, and what does not

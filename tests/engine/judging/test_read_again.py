@@ -55,7 +55,7 @@ def moved(item: JudgedItem, nats: float) -> JudgedItem:
 def test_a_run_is_read_again_in_smaller_batches_and_stays_as_it_was(plan: RunPlan, store: RunStore) -> None:
     before = load_results(store, RUN)
     assert results_read_again(store, before) is None
-    followed(read_again(CancelToken(), plan, store.path, RUN), lambda _event: None)
+    followed(read_again(CancelToken(), plan, store.path, RUN))
     assert load_results(store, RUN).judged == before.judged
     again = results_read_again(store, before)
     assert again is not None
@@ -75,7 +75,7 @@ def test_what_is_stopped_keeps_nothing(plan: RunPlan, store: RunStore) -> None:
     cancel = CancelToken()
     cancel.end_soon()
     with pytest.raises(Cancelled):
-        followed(read_again(cancel, plan, store.path, RUN), lambda _event: None)
+        followed(read_again(cancel, plan, store.path, RUN))
     assert results_read_again(store, load_results(store, RUN)) is None
 
 

@@ -56,10 +56,10 @@ from tests.engine.judging.runs import (
     MakePlan,
     counted,
     judged_by,
-    plan_with,
     stop_after,
 )
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
+from tests.steps import plan_with
 
 
 def decisions(item: JudgedItem) -> list[Judgment]:

@@ -24,8 +24,9 @@ from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
-from tests.engine.judging.runs import counted, judged_until, plan_with
+from tests.engine.judging.runs import counted, judged_until
 from tests.judged import with_texts
+from tests.steps import plan_with
 
 SmallModel = Callable[[str], Path]
 
@@ -216,7 +217,7 @@ def test_the_tokens_of_each_order_are_those_that_a_run_reads(judged: Judged) -> 
         run = store.run(1)
     model_hash = checked_model(read_model_file(demo_model()), CancelToken()).hash
     run = replace(run, identity=replace(run.identity, model_hash=model_hash))
-    by_id = followed(order_tokens(run, SEVEN, CancelToken()), lambda _event: None)
+    by_id = followed(order_tokens(run, SEVEN, CancelToken()))
     for item in items:
         first, second = by_id[item.item_id]
         assert item.tokens_read == first + (second if orders_read(item) == 2 else 0)
