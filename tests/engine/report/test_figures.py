@@ -241,10 +241,8 @@ def test_a_foreign_name_is_drawn_as_it_is(name: str, drawn: str) -> None:
     judge = system({"safety": [A, B]}, name=name)
     evaluation = evaluate(match(judge, dataset({"safety": [A, A]})))
     figure = accuracy_figure(evaluation)
-    assert (
-        figure.get_suptitle()
-        == f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 labels on 2 items"
-    )
+    said = f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 labels on 2 items"
+    assert figure.get_suptitle() == said
     # A warning, or a formula that cannot be read, would end here.
     assert as_svg(figure, "Bars.").startswith(b"<?xml")
 
@@ -384,9 +382,7 @@ def test_it_says_what_the_last_doubling_brought_and_no_more(gained: Nats, said: 
 
 def test_it_says_whether_readings_are_surely_better_than_frequencies() -> None:
     *_, said = doubling_sentences(CURVE)
-    assert said.endswith(
-        "(0.100 to 0.500) below that of their class prior: the raw predictions are informative."
-    )
+    assert said.endswith("to 0.500) below that of their class prior: the raw predictions are informative.")
     last = replace(CURVE.points[-1], ahead=UNSURE)
     *_, unsure = doubling_sentences(replace(CURVE, points=(*CURVE.points[:-1], last)))
     assert "this does not show that the raw predictions are more informative" in unsure

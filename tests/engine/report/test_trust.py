@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from msgspec.structs import replace
 
 from engine.core.errors import SetupError
-from engine.core.events import Reports
+from engine.core.events import followed
 from engine.data.dataset import Dataset
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System, match
@@ -30,13 +30,8 @@ GOLD = dataset({"safety": [A, A, B, A], "relevance": [A, A, A, B]})
 
 def drawn(figure: Figure, panel: int) -> dict[str, tuple[list[float], list[float]]]:
     """The places of what a panel draws, by its name."""
-    return {
-        str(line.get_label()): (
-            np.asarray(line.get_xdata(), float).tolist(),
-            np.asarray(line.get_ydata(), float).tolist(),
-        )
-        for line in figure.axes[panel].lines
-    }
+    lines = {str(line.get_label()): np.asarray(line.get_data(), float) for line in figure.axes[panel].lines}
+    return {name: (along.tolist(), up.tolist()) for name, (along, up) in lines.items()}
 
 
 def test_the_figure_has_a_point_for_each_threshold_and_a_mark_for_the_one_taken() -> None:
@@ -75,9 +70,7 @@ def test_the_report_has_a_section_a_figure_and_a_fact(tmp_path: Path) -> None:
     assert "The numbers of this figure" in page
     assert report.results is not None
     fact = dict(run_facts(report.results).pairs)["labels that may stand"]
-    assert fact.startswith(
-        "safety from 0.700 on (60.0 % of all labels; 90.0 % agree in 60 human labels); rel"
-    )
+    assert fact.startswith("safety from 0.700 on (60.0 % of all labels; 90.0 % agree in 60 human labels); ")
     other = stored_run(tmp_path / "other", GOLD, {"safety": [SURE_A] * 4, "relevance": [SURE_A] * 4})
     assert TRUST_FIGURE not in Report(evaluate(match(other, GOLD))).figures
 
@@ -121,9 +114,7 @@ def test_a_ranking_by_accepted_labels_counts_them_alone_and_is_never_corrected(t
     assert (of_all.judge is None, accepted.judge) == (False, None)
     assert "no random sample: all rates and intervals are of these items alone" in accepted.remark
     assert accepted.title == "run 1, safety, labels that may stand"
-    reports = Reports(rank(accepted.comparisons))
-    list(reports)
-    text = methods_text(ranking_methods(accepted, reports.result, 0))
+    text = methods_text(ranking_methods(accepted, followed(rank(accepted.comparisons)), 0))
     assert "Only labels that may stand count" in text
     assert "after Jung, Brahman and Choi (2024)" in text
     with pytest.raises(SetupError, match="kept with runs alone"):
