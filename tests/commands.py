@@ -24,15 +24,21 @@ _HANGS = 600  # seconds: the whole demo on one core that others use too takes so
 
 def start(*arguments: object) -> subprocess.Popen[str]:
     """A command at work; its output is text."""
+    return start_python(MAIN, *arguments)
+
+
+def start_python(*arguments: object, cwd: Path | None = None) -> subprocess.Popen[str]:
+    """This Python at work, in a folder."""
     own_group = 0
     if sys.platform == "win32":
         own_group = subprocess.CREATE_NEW_PROCESS_GROUP
     return subprocess.Popen(
-        [sys.executable, str(MAIN), *map(str, arguments)],
+        [sys.executable, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         creationflags=own_group,
+        cwd=cwd,
         env=os.environ | {"PYTHONIOENCODING": "utf-8"},
     )
 

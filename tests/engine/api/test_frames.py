@@ -200,13 +200,8 @@ def test_what_is_wrong_is_said_of_the_frame_and_nothing_is_left(
 def test_a_dataset_is_read_by_columns_and_labels(tmp_path: Path) -> None:
     path = tmp_path / "foreign.csv"
     path.write_text("uid,prompt,a,b,best\n1,Say a,x,y,1\n2,Say b,x,y,\n", encoding="utf-8")
-    columns = {
-        "id": "uid",
-        "instruction": "prompt",
-        "output_a": "a",
-        "output_b": "b",
-        "overall_quality_preference": "best",
-    }
+    columns = {"id": "uid", "instruction": "prompt", "output_a": "a", "output_b": "b"}
+    columns["overall_quality_preference"] = "best"
     frame = tiebreak.read(path, columns, {"1": "A", "": "none"})
     assert set(map(str, frame.dtypes)) == {"string"}
     assert frame["overall_quality_preference"].isna().tolist() == [False, True]

@@ -81,10 +81,8 @@ def test_what_cannot_be_is_refused_at_once(given: dict[str, Any], said: str) -> 
 
 def test_a_judge_tells_what_was_given_and_cannot_be_changed() -> None:
     judge = tiebreak.Judge("smollm2", methods="label-tokens, permuted-labels", seed=3, criteria=["safety"])
-    assert (
-        repr(judge)
-        == "Judge('smollm2', seed=3, criteria=('safety',), methods=('label-tokens', 'permuted-labels'))"
-    )
+    methods = "methods=('label-tokens', 'permuted-labels')"
+    assert repr(judge) == f"Judge('smollm2', seed=3, criteria=('safety',), {methods})"
     assert replace(judge, seed=None) != judge
     assert hash(judge) == hash(replace(judge))
     with pytest.raises(FrozenInstanceError):
@@ -301,7 +299,7 @@ def test_what_another_thread_judges_is_being_judged_by_this_program(
         with pytest.raises(tiebreak.Refused, match="Run 1 is being judged by this program already"):
             judge.run(demo_gold, progress=False)
         cancel.cancel()
-        followed(going, lambda _event: None)
+        followed(going)
 
 
 @pytest.mark.slow
@@ -328,18 +326,7 @@ def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
 
 
 def script(store: Path) -> subprocess.Popen[str]:
-    own_group = 0
-    if sys.platform == "win32":
-        own_group = subprocess.CREATE_NEW_PROCESS_GROUP
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(store)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        creationflags=own_group,
-        cwd=ROOT,
-        env=os.environ,
-    )
+    return commands.start_python("-c", SCRIPT, store, cwd=ROOT)
 
 
 def started(store: Path) -> subprocess.Popen[str]:
