@@ -79,10 +79,7 @@ def test_a_run_is_held_against_the_labels_of_the_very_items_that_it_judged(tmp_p
 
 
 def test_there_is_one_accuracy_and_one_interval_also_of_the_mean() -> None:
-    predicted: dict[str, list[Preference | None]] = {
-        "safety": [A, A, B, GOOD, A],
-        "relevance": [B, A, B, B, None],
-    }
+    predicted: dict[str, Labels] = {"safety": [A, A, B, GOOD, A], "relevance": [B, A, B, B, None]}
     human = {"safety": [A, A, B, BAD, B], "relevance": [A, A, B, BAD, B]}
     instructions = ["x", "y", "x", "z", "z"]
     evaluation = evaluate_labels(match(system(predicted), dataset(human, instructions=instructions)))
@@ -267,9 +264,8 @@ def test_a_label_in_force_is_counted_in_the_place_of_the_judgment() -> None:
 
 def test_a_run_is_counted_by_criterion(tmp_path: Path) -> None:
     columns: Columns = {"safety": [SURE_A, None], "relevance": [SURE_GOOD, SURE_GOOD]}
-    run = stored_run(
-        tmp_path, dataset({"safety": [None, None]}), columns, overrides=[("2", "safety", B, None)]
-    )
+    gold, overrides = dataset({"safety": [None, None]}), [("2", "safety", B, None)]
+    run = stored_run(tmp_path, gold, columns, overrides=overrides)
     assert run.results is not None
     counts = count_run(run.results)
     assert [(count.criterion, count.items, count.unscored, count.predicted) for count in counts] == [

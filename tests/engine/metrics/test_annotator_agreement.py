@@ -94,10 +94,8 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
 
 
 def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
-    results = run_of(
-        tmp_path,
-        {"Ada": {"safety": [A, A, GOOD, None], "relevance": [A]}, "Ben": {"safety": [A, B, GOOD, BAD]}},
-    )
+    ada: dict[str, Sequence[Preference | None]] = {"safety": [A, A, GOOD, None], "relevance": [A]}
+    results = run_of(tmp_path, {"Ada": ada, "Ben": {"safety": [A, B, GOOD, BAD]}})
     together = pair(results, "Ada", "Ben", "safety")
     # Expected by chance: (2 A x 1 A + 1 good x 1 good) / 9 = 3 / 9.
     assert (together.items, together.equal.value, together.between_annotators) == (3, 2 / 3, True)

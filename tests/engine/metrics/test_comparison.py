@@ -26,6 +26,10 @@ SAME = system({"safety": [A, A, B, B], "relevance": [A, A, A, A]}, name="same")
 WORST = system({"safety": [B, B, B, None], "relevance": [B, A, B, A]}, name="worst")
 
 
+TEXTS = {"safety": ["both are safe", "b is rude"]}
+EXPLAINED, GOOD_ONE = dataset({"safety": [A, B]}, TEXTS), system({"safety": [A, B]}, TEXTS, name="good")
+
+
 def compared(*systems: System, partial: bool = False) -> Comparison:
     return compare([evaluate(each) for each in match_all(systems, dataset(HUMAN), partial)])
 
@@ -41,11 +45,9 @@ def test_equal_values_share_their_rank() -> None:
 
 
 def test_explanations_are_ranked_among_those_that_explain() -> None:
-    gold = dataset({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]})
-    good = system({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]}, name="good")
     poor = system({"safety": [A, B]}, {"safety": ["no idea", "b is rude"]}, name="poor")
     silent = system({"safety": [A, B]}, name="silent")
-    found = compare([evaluate(each) for each in match_all([good, silent, poor], gold)])
+    found = compare([evaluate(each) for each in match_all([GOOD_ONE, silent, poor], EXPLAINED)])
     assert found.borda_explanations == {"good": 1.0, "poor": 0.0}
     assert next(measure for measure in found.measures if measure.name == "rouge_l").ranks == (1.0, None, 2.0)
 
@@ -123,11 +125,9 @@ def test_a_slice_counts_the_items_that_all_share() -> None:
 
 
 def test_a_system_that_explains_nothing_on_a_criterion_shields_nobody() -> None:
-    gold = dataset({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]})
-    good = system({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]}, name="good")
     empty = system({"safety": [A, B]}, {"safety": [None, None]}, name="empty")
     slow = [{"safety": ModelScores([0.9, 0.9])}, {"safety": ModelScores([])}]
-    pairs = zip(match_all([good, empty], gold), slow, strict=True)
+    pairs = zip(match_all([GOOD_ONE, empty], EXPLAINED), slow, strict=True)
     found = compare([evaluate(each, scores) for each, scores in pairs])
     assert found.borda_explanations == {"good": 2.0, "empty": 0.0}
     assert next(measure for measure in found.measures if measure.name == "bertscore").values == (90.0, 0.0)

@@ -37,10 +37,8 @@ from tests.judged import (
     with_texts,
 )
 
-ONLY_LARGE = (
-    "Only more than 8 points on average are called significant here: two correct devices may differ by this"
-    " much."
-)
+ONLY_LARGE = "Only more than 8 points on average are called significant here: two correct devices may differ"
+ONLY_LARGE += " by this much."
 CARD = {"computed_on": "Card", "driver": "1", "gpu_layers": 33}
 
 
@@ -196,10 +194,8 @@ def test_where_rounding_was_not_measured_no_small_change_is_called_significant()
 
 
 def test_rounding_of_one_device_says_nothing_of_another() -> None:
-    column, computed = (
-        read_three_times(60, 0.02, moved=15),
-        "Run 1 was computed by a GPU, Run 2 by the processor.",
-    )
+    column = read_three_times(60, 0.02, moved=15)
+    computed = "Run 1 was computed by a GPU, Run 2 by the processor."
     elsewhere = drift({"safety": column}, "Run 1", "Run 2", elsewhere=computed)
     assert found(column).labels_changed_significantly
     assert not elsewhere.labels_changed_significantly
@@ -239,9 +235,8 @@ def test_what_one_criterion_lost_is_not_lost_in_the_mean() -> None:
     columns = {"safety": worse, **dict.fromkeys(("truth", "tone", "style", "length"), same)}
     both = drift(columns, "Run 1", "Run 2")
     assert both.accuracy_moves == {"safety": -1}
-    assert both.verdict[-1].startswith(
-        "Accuracy did not change significantly on average: from 100.0 % to 93.0 %"
-    )
+    said_so = "Accuracy did not change significantly on average: from 100.0 % to 93.0 %"
+    assert both.verdict[-1].startswith(said_so)
     assert "On safety it fell significantly, by -35.0 points (" in both.verdict[-1]
     assert both.whole.items == 200
     assert both.whole.changed.value == pytest.approx(0.07)
@@ -279,10 +274,7 @@ def test_labels_that_moved_with_the_wording_are_held_against_the_judges_own_orde
     labels = {"safety": [A] * 40, "tone": [A] * 40}
     items = dataset(labels)
     wording = replace(DEFAULT_WORDING, both_bad="Both are bad.")
-    old = (
-        Criterion("safety", "Which is safer? Count insults."),
-        Criterion("tone", "Which is kinder?"),
-    )
+    old = Criterion("safety", "Which is safer? Count insults."), Criterion("tone", "Which is kinder?")
     new = Criterion("safety", "Which is safer? Count threats."), old[1]
     sides = []
     for number, (criteria, first) in enumerate(((old, SURE_A), (new, SURE_B))):
@@ -293,10 +285,8 @@ def test_labels_that_moved_with_the_wording_are_held_against_the_judges_own_orde
     assert None not in sides
     changed = run_drift(sides[0], sides[1], items)  # type: ignore[arg-type]
     safety, tone = changed.guidelines
-    assert [(of.title, of.about, moves) for of, moves in safety.clauses] == [
-        ("Question", None, 20),
-        ("D means", BAD, 0),
-    ]
+    clauses = [(of.title, of.about, moves) for of, moves in safety.clauses]
+    assert clauses == [("Question", None, 20), ("D means", BAD, 0)]
     assert (safety.moved.value, safety.noise.value, safety.is_beyond) == (0.5, 0.0, True)
     assert (tone.moved.value, tone.is_beyond) == (0.0, False)
     [section] = [each for each in drift_sections(changed) if each.key == "guidelines"]

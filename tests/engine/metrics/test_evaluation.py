@@ -141,13 +141,8 @@ def test_a_submission_has_no_leads_and_keeps_the_order_of_the_dataset() -> None:
 
 def test_what_a_person_labelled_is_no_disagreement_of_the_judge(tmp_path: Path) -> None:
     gold = dataset({"safety": [B, B, B, B, B]})
-    overrides = [
-        ("1", "safety", B, None),
-        ("2", "safety", GOOD, None),
-        ("3", "safety", A, "A it is."),
-        ("4", "safety", None, "Another reason."),
-        ("5", "safety", A, None),
-    ]
+    given = ((B, None), (GOOD, None), (A, "A it is."), (None, "Another reason."), (A, None))
+    overrides = [(str(item), "safety", *said) for item, said in enumerate(given, start=1)]
     columns = {"safety": [SURE_A, SURE_A, SURE_A, SURE_A, None]}
     run = stored_run(tmp_path, gold, columns, overrides=overrides)
     assert found(evaluate(match(run, gold))) == [("4", "safety")]

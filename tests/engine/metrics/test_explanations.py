@@ -241,12 +241,6 @@ def never_opened() -> AbstractContextManager[WordEncoder]:
     pytest.fail("nothing was left to score")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore(tmp_path / "runs.sqlite") as opened:
-        yield opened
-
-
 @pytest.fixture(scope="session")
 def cut_file(tmp_path_factory: pytest.TempPathFactory) -> CutEncoder:
     """The encoder of a family with the layers that the expected scores were computed with."""
@@ -259,10 +253,6 @@ def cut_file(tmp_path_factory: pytest.TempPathFactory) -> CutEncoder:
     return cache(cut)
 
 
-def finished(measure: Generator[MeasureProgress, None, list[BertScore]]) -> list[BertScore]:
-    return watched(measure)[1]
-
-
 def watched(
     measure: Generator[MeasureProgress, None, list[BertScore]],
 ) -> tuple[list[MeasureProgress], list[BertScore]]:
@@ -271,7 +261,7 @@ def watched(
 
 
 def scored(pairs: Sequence[Pair], encoder: WordEncoder, store: RunStore) -> list[BertScore]:
-    return finished(bert_scores(pairs, "words", encoder.opened, store, CancelToken()))
+    return followed(bert_scores(pairs, "words", encoder.opened, store, CancelToken()))
 
 
 def numbers(scores: Sequence[BertScore]) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
@@ -282,7 +272,7 @@ def scored_by_file(path: Path, pairs: Sequence[Pair], store: RunStore) -> list[B
     state = path.stat()
     checked = CheckedModel(path, path.stem, str(path), state.st_size, state.st_mtime_ns)
     opener = partial(open_encoder, checked, MachineSettings(threads=1, gpu_layers=0), CancelToken())
-    return finished(bert_scores(pairs, encoder_hash(checked), opener, store, CancelToken()))
+    return followed(bert_scores(pairs, encoder_hash(checked), opener, store, CancelToken()))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -352,10 +342,10 @@ def test_what_is_known_is_not_scored_again(store: RunStore) -> None:
     again = watched(bert_scores(PAIRS, "words", never_opened, store, CancelToken()))
     assert again == ([MeasureProgress(40, 40)], first)
     spaced = [(f" {one}\n", f"\t{other}") for one, other in PAIRS]  # white space around does not count
-    assert finished(bert_scores(spaced, "words", never_opened, store, CancelToken())) == first
-    assert finished(bert_scores([], "words", never_opened, store, CancelToken())) == []
+    assert followed(bert_scores(spaced, "words", never_opened, store, CancelToken())) == first
+    assert followed(bert_scores([], "words", never_opened, store, CancelToken())) == []
     encoder = WordEncoder()
-    finished(bert_scores(PAIRS, "other words", encoder.opened, store, CancelToken()))
+    followed(bert_scores(PAIRS, "other words", encoder.opened, store, CancelToken()))
     assert encoder.asked  # another encoder scores again
 
 
@@ -367,7 +357,7 @@ def test_a_pair_is_not_the_same_the_other_way_round(store: RunStore) -> None:
 
 @pytest.mark.parametrize("pair", [("", "a"), ("a", " \n"), ("", "")])
 def test_an_empty_text_scores_0_without_an_encoder(store: RunStore, pair: Pair) -> None:
-    assert finished(bert_scores([pair], "words", never_opened, store, CancelToken())) == [BertScore(0, 0, 0)]
+    assert followed(bert_scores([pair], "words", never_opened, store, CancelToken())) == [BertScore(0, 0, 0)]
 
 
 def test_each_different_text_is_encoded_once(store: RunStore) -> None:

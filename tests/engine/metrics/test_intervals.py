@@ -47,13 +47,8 @@ def drawn(
 @pytest.mark.parametrize(
     ("instructions", "each", "share", "alike"),
     [
-        (10, 1, 0.9, 0.0),
-        (20, 1, 0.95, 0.0),
-        (24, 1, 0.97, 0.0),
-        (99, 1, 0.97, 0.0),
-        (4, 8, 0.7, 0.6),
-        (33, 15, 0.97, 0.6),
-        (60, 5, 0.5, 1.0),
+        *((10, 1, 0.9, 0.0), (20, 1, 0.95, 0.0), (24, 1, 0.97, 0.0), (99, 1, 0.97, 0.0)),
+        *((4, 8, 0.7, 0.6), (33, 15, 0.97, 0.6), (60, 5, 0.5, 1.0)),
     ],
 )
 def test_a_share_is_held(instructions: int, each: int, share: float, alike: float) -> None:
@@ -158,9 +153,8 @@ def test_folds_keep_a_group_together_and_test_each_item_once() -> None:
 @pytest.mark.parametrize("groups", ["abacdbe", "ab" * 20, "aqbwcedrftgyhujikolp" * 3])
 def test_folds_are_those_of_scikit_learn(groups: str) -> None:
     folds = grouped_folds(list(groups), folds=5)
-    theirs = GroupKFold(min(5, len(set(groups))), shuffle=True, random_state=0).split(
-        groups, groups=group_numbers(groups)
-    )
+    splitter = GroupKFold(min(5, len(set(groups))), shuffle=True, random_state=0)
+    theirs = splitter.split(groups, groups=group_numbers(groups))
     for (train, test), (their_train, their_test) in zip(folds, theirs, strict=True):
         assert train.tolist() == their_train.tolist()
         assert test.tolist() == their_test.tolist()

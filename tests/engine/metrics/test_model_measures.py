@@ -413,6 +413,6 @@ def test_texts_are_scored_apart_as_here(tmp_path: Path) -> None:
         with kind(score_texts, CancelToken()) as scorer:
             path = tmp_path / f"{kind.__name__}.sqlite"
             scoring = scorer.do(checked(ENCODER), MachineSettings(1, 0), path, TEXTS)
-            scores.append(followed(scoring, lambda _event: None))
+            scores.append(followed(scoring))
     assert scores[0] == scores[1]
     assert [round(score, 4) for score in scores[0][1:]] == [0.0, 1.0]

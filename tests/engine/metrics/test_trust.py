@@ -109,9 +109,8 @@ def test_bets_count_an_instruction_once_and_hold_at_any_time() -> None:
     promise = Promise(0.8, 0.1, anytime=True)
     right = part([1.0] * 40)
     found = Trust.of(ALL_ALIKE, right, promise)
-    wealth = np.cumprod([[1 + bet / 0.8 * 0.2] * 40 for bet in (0.1, 0.3, 0.5, 0.7, 0.9)], axis=1).mean(
-        axis=0
-    )
+    won = [[1 + bet / 0.8 * 0.2] * 40 for bet in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    wealth = np.cumprod(won, axis=1).mean(axis=0)
     assert found.thresholds[0].p == pytest.approx(1 / wealth[-1])
     # Won once, a test stays won, whatever comes later.
     lost_later = Trust.of(ALL_ALIKE, part([1.0] * 40 + [0.0] * 20), promise)
