@@ -142,6 +142,6 @@ def test_a_real_device_is_tried(model: ModelFile) -> None:
     if not found:
         pytest.skip("llama.cpp finds no GPU here")
     worker = partial(SubprocessWorker, try_device, CANCEL)
-    trial = followed(trying_devices(model, 1, CANCEL, worker, found[:1]), lambda _event: None)
+    trial = followed(trying_devices(model, 1, CANCEL, worker, found[:1]))
     assert trial.findings[0].sound
     assert trial.findings[0].speed is not None

@@ -1,7 +1,6 @@
 """Model files found in the folders of many programs, all or by a part of the name."""
 
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,17 +13,6 @@ from tests.able import needs_links
 
 SmallModel = Callable[[str], Path]
 IN_HEADER = b"random weights"
-
-
-@pytest.fixture
-def put(small_model: SmallModel) -> Callable[[Path], Path]:
-    """Copies a sound model to a path, whose folders it makes."""
-
-    def copy(path: Path) -> Path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copyfile(small_model("chatml"), path))
-
-    return copy
 
 
 Put = Callable[[Path], Path]
