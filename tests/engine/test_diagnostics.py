@@ -31,7 +31,7 @@ MESSAGE = (
 
 
 def told(store: Path | None = None, window: OfWindow | None = None) -> str:
-    return followed(tell_diagnostics(CancelToken(), store, window), lambda _event: None)
+    return followed(tell_diagnostics(CancelToken(), store, window))
 
 
 Issue = Callable[..., None]
@@ -272,4 +272,4 @@ def test_a_stop_is_obeyed() -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        followed(tell_diagnostics(cancel), lambda _event: None)
+        followed(tell_diagnostics(cancel))

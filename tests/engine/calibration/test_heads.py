@@ -370,7 +370,7 @@ LOUD = Jury((1, 1), (1.7, 0))
 
 
 def fitted_of(known: Labelled) -> FittedCriterion:
-    return followed(known.fitting(), lambda _: None)
+    return followed(known.fitting())
 
 
 def adds(made: FittedCriterion, source: str) -> SourceGain:

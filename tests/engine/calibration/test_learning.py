@@ -41,7 +41,7 @@ def drawn(items: int, signal: float, groups: Sequence[Hashable] | None = None, s
 
 
 def made(thorough: Thoroughness = FEW, **seen: Views) -> LearningCurve:
-    return followed(learning(seen, thorough=thorough), lambda _: None)
+    return followed(learning(seen, thorough=thorough))
 
 
 def test_where_labels_help_the_curve_falls_and_beats_the_frequencies() -> None:
@@ -110,7 +110,7 @@ def test_too_few_labels_are_refused_with_their_number_and_a_submission_too() -> 
         made(safety=drawn(40, 1.0, groups))
     gold = dataset({"safety": [A, B] * 20})
     with pytest.raises(SetupError, match="it holds labels, no probabilities"):
-        followed(run_curve(match(system({"safety": [A, B] * 20}), gold)), lambda _: None)
+        followed(run_curve(match(system({"safety": [A, B] * 20}), gold)))
 
 
 def test_a_criterion_with_too_few_labels_is_left_out_and_others_teach_by_all_of_theirs() -> None:
@@ -144,7 +144,7 @@ def test_a_run_is_learned_from_its_own_readings_beside_the_people_who_labelled_i
             for item in "1234":
                 store.annotate(1, new_override(item, "safety", label, None, annotator))
         run = system_of_run(load_results(store, 1))
-    curve = followed(run_curve(match(run, gold), thorough=FEW), lambda _: None)
+    curve = followed(run_curve(match(run, gold), thorough=FEW))
     assert curve.labelled == {"safety": 29}  # one is unscored
     assert curve.left_out == {"relevance": 0}
     assert curve.points[-1].right.value == 1.0  # whatever people say
@@ -163,7 +163,7 @@ def test_what_people_overrode_teaches_nothing_and_is_no_reading(tmp_path: Path) 
     run = stored_run(tmp_path, gold, {"safety": [*read[:-1], None]}, overrides=said)
     assert run.results is not None
     alone = system_of_run(run.results.model_alone())
-    curves = [followed(run_curve(match(each, gold), thorough=FEW), lambda _: None) for each in (run, alone)]
+    curves = [followed(run_curve(match(each, gold), thorough=FEW)) for each in (run, alone)]
     assert curves[0] == curves[1]
     assert curves[0].labelled == {"safety": 29}
     assert curves[0].points[-1].right.value == 1.0
@@ -185,10 +185,10 @@ def test_without_wishes_the_curve_is_to_a_calibration_like_that_of_the_run(
     made = calibrate_run(plain, wishes=wishes).calibration
     assert Wishes.of(made) == wishes
     calibrated = match(system_of_run(results.calibrated(made)), gold)
-    curve = followed(run_curve(calibrated, thorough=FEW), lambda _: None)
-    assert curve == followed(run_curve(plain, None, wishes, FEW), lambda _: None)
+    curve = followed(run_curve(calibrated, thorough=FEW))
+    assert curve == followed(run_curve(plain, None, wishes, FEW))
     if wishes != DEFAULT:
-        assert curve != followed(run_curve(plain, thorough=FEW), lambda _: None)
+        assert curve != followed(run_curve(plain, thorough=FEW))
 
 
 def read(margins: list[float], equal: list[bool]) -> BothOrders:
