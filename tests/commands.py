@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     return start_python(MAIN, *arguments)
 
 
-def start_python(*arguments: object, cwd: Path | None = None) -> subprocess.Popen[str]:
+def start_python(*arguments: object, cwd: Path | None = None, **how: Any) -> subprocess.Popen[str]:
     """This Python at work, in a folder."""
     own_group = 0
     if sys.platform == "win32":
@@ -40,6 +41,7 @@ def start_python(*arguments: object, cwd: Path | None = None) -> subprocess.Pope
         creationflags=own_group,
         cwd=cwd,
         env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        **how,
     )
 
 
