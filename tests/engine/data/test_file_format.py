@@ -88,9 +88,7 @@ def packed(data: bytes) -> bytes:
         ("x", b"", "no suffix for its format", r"Use \.tsv, \.csv"),
     ],
 )
-def test_a_file_that_is_not_what_its_name_says(
-    save: Save, name: str, data: bytes, problem: str, hint: str
-) -> None:
+def test_a_file_that_its_name_belies(save: Save, name: str, data: bytes, problem: str, hint: str) -> None:
     with pytest.raises(InputError, match=f"(?s){problem}.*{hint}") as caught:
         read_data_file(save(name, data))
     assert len(caught.value.problems) == 1

@@ -145,9 +145,7 @@ def test_what_unpacks_like_no_table_is_refused(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_dictionary", [False, True], ids=["texts", "dictionary"])
-def test_a_parquet_file_of_one_text_that_many_rows_share_is_refused(
-    is_dictionary: bool, tmp_path: Path
-) -> None:
+def test_a_parquet_file_of_a_text_many_rows_share_is_refused(is_dictionary: bool, tmp_path: Path) -> None:
     path = tmp_path / "d.parquet"
     shared = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["a" * 1_000_000]))
     parquet.write_table(pa.table(dict.fromkeys(ROW, shared)), path, store_schema=is_dictionary)

@@ -46,9 +46,7 @@ def mapped(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some.lists(some.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
-def test_a_mapped_file_gives_exactly_the_texts_of_its_cells(
-    tmp_path: Path, rows: list[tuple[str, str, str]]
-) -> None:
+def test_a_mapped_file_gives_the_texts_of_its_cells(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
     table, records = tmp_path / "x.csv", tmp_path / "x.jsonl"
     numbered = [(f"u{number}", *row) for number, row in enumerate(rows)]
     with table.open("w", encoding="utf-8", newline="") as file:
@@ -118,9 +116,7 @@ def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) 
         ({"instruction": "prompt", "chosen": "one"}, "'rejected' has no column."),
     ],
 )
-def test_a_map_that_does_not_fit_the_file_is_refused(
-    tmp_path: Path, columns: dict[str, str], problem: str
-) -> None:
+def test_a_map_that_does_not_fit_is_refused(tmp_path: Path, columns: dict[str, str], problem: str) -> None:
     path = lines(tmp_path / "x.jsonl", {"uid": 1, **TEXTS_OF_ONE})
     with pytest.raises(ColumnsError) as caught:
         load_dataset(path, columns=ColumnMap.of(columns))

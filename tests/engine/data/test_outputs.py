@@ -125,9 +125,7 @@ def test_every_format_of_tables_is_read(suffix: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [alpaca, arena_hard, mt_bench, arena_hard_2])
-def test_opened_as_a_dataset_it_is_told_what_makes_pairs(
-    shape: Callable[[int], Record], tmp_path: Path
-) -> None:
+def test_opened_as_a_dataset_it_is_told_what_pairs_do(shape: Callable[[int], Record], tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"contains the outputs of one candidate \(llama\)") as caught:
         load_dataset(saved(tmp_path / "x.jsonl", ROWS[shape]))
     assert "Make pairs from the outputs" in str(caught.value.hint)
@@ -143,9 +141,7 @@ def test_opened_as_a_dataset_it_is_told_what_makes_pairs(
         ({}, {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": None}]}),
     ],
 )
-def test_a_null_is_no_empty_response(
-    of_output: dict[str, str], nothing: Record, suffix: str, tmp_path: Path
-) -> None:
+def test_a_null_is_not_empty(of_output: dict[str, str], nothing: Record, suffix: str, tmp_path: Path) -> None:
     (name,) = nothing
     said: dict[str, Any] = json.loads(json.dumps(nothing).replace("null", '"said"'))
     empty: dict[str, Any] = json.loads(json.dumps(nothing).replace("null", '""'))
@@ -193,9 +189,7 @@ def test_published_pairs_are_no_outputs(shape: Callable[[Path], Path], tmp_path:
 
 
 @pytest.mark.parametrize(("texts", "found"), [(["", " \n"], "all 2 lines"), ([" "], "its 1 line")])
-def test_a_file_whose_outputs_are_all_empty_holds_none(
-    texts: Sequence[str], found: str, tmp_path: Path
-) -> None:
+def test_a_file_of_empty_outputs_holds_none(texts: Sequence[str], found: str, tmp_path: Path) -> None:
     path = tmp_path / "silent.jsonl"
     lines = [json.dumps({"instruction": f"q{place}", "output": text}) for place, text in enumerate(texts)]
     path.write_text("\n".join(lines), encoding="utf-8")

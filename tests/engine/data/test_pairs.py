@@ -79,15 +79,9 @@ def test_answers_without_instructions_find_them_by_id() -> None:
         ([outputs("x", "q"), outputs("x", "q")], "its candidate is called x, like that of x.json"),
         ([outputs("a b", "q"), outputs("a~b", "q")], "its candidate is called"),
         ([outputs("x", "q"), outputs("y", "other")], "has no instruction in common with all other files"),
-        (
-            [outputs("x", ("1", None)), outputs("y", "q")],
-            "x.json: has no instructions, and y.json has no",
-        ),
+        ([outputs("x", ("1", None)), outputs("y", "q")], "x.json: has no instructions, and y.json has no"),
         ([outputs("x", "q"), outputs("y", "q"), outputs("z", "q ")], "z.json: has no instruction in common"),
-        (
-            [outputs("x", ("1", "q")), outputs("y", ("1", "other"))],
-            "y.json: has other instructions under",
-        ),
+        ([outputs("x", ("1", "q")), outputs("y", ("1", "other"))], "y.json: has other instructions under"),
     ],
 )
 def test_files_that_make_no_pairs_are_refused(files: list[Outputs], says: str) -> None:
@@ -125,9 +119,7 @@ def test_each_meets_a_baseline() -> None:
 
 @pytest.mark.parametrize("count", range(2, 10))
 @pytest.mark.parametrize("instructions", [1, 6, 7, 12, 15])
-def test_a_part_has_every_candidate_and_every_instruction_equally_often(
-    count: int, instructions: int
-) -> None:
+def test_a_part_has_each_candidate_and_each_instruction_equally_often(count: int, instructions: int) -> None:
     matched = candidates(count, instructions)
     possible = count * (count - 1) // 2 * instructions
     for wanted in {1, 2, 5, possible // 3, possible // 2, possible - 3, possible - 1}:

@@ -72,9 +72,7 @@ def test_a_winner_that_is_a_model_s_name_is_compared_with_the_models_of_its_row(
     ("preference", "about"),
     [([-3, 2, 0, 1], "labels"), ([1, 5, 3, 2], "labels"), ([1.25, 1.5, 1.75, 1.0], "direction")],
 )
-def test_of_numbers_it_is_asked_which_end_is_better(
-    preference: list[float], about: str, tmp_path: Path
-) -> None:
+def test_of_numbers_one_asks_which_end_is_better(preference: list[float], about: str, tmp_path: Path) -> None:
     report = report_on(saved(tmp_path, rows(preference=preference)))
     assert not report.is_certain
     assert about in [question.about for question in report.questions]
@@ -171,9 +169,7 @@ def test_annotations_that_do_not_count_are_none(tmp_path: Path) -> None:
         (SignKind.ROLE_ON_ONE_SIDE, "What is it?", "assistant: It is.", "It is not."),
     ],
 )
-def test_what_is_no_item_is_a_strong_sign(
-    kind: SignKind, instruction: str, output_a: str, output_b: str
-) -> None:
+def test_non_items_are_a_strong_sign(kind: SignKind, instruction: str, output_a: str, output_b: str) -> None:
     signs = Signs()
     for at in range(8):
         more = f" {at}" if kind is SignKind.ROLE_ON_ONE_SIDE else ""
@@ -217,9 +213,7 @@ def test_a_file_that_is_broken_off_is_refused_even_so(save: Save) -> None:
         ("x.tsv", FOR_WHOM.encode("utf-16"), "UTF-16"),
     ],
 )
-def test_tables_of_spreadsheets_are_read_and_it_is_said_how(
-    name: str, data: bytes, notice: str, save: Save
-) -> None:
+def test_spreadsheets_are_read_and_it_is_said_how(name: str, data: bytes, notice: str, save: Save) -> None:
     dataset = load_dataset(save(name, data))
     assert dataset[0].instruction == "für wen?"
     assert any(notice in each for each in dataset.notices)

@@ -45,9 +45,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def dataset(tmp_path: Path) -> Dataset:
     path = tmp_path / "data.csv"
-    path.write_text(
-        "id,instruction,output_a,output_b\n" + "".join(f"{number},x,a,b\n" for number in range(15))
-    )
+    path.write_text("id,instruction,output_a,output_b\n" + "".join(f"{n},x,a,b\n" for n in range(15)))
     return load_dataset(path)
 
 
@@ -200,9 +198,7 @@ def test_an_unscored_prediction_is_an_empty_cell(scratch: Path) -> None:
         ("id\tsafety_preference\n1\ttie\n", [f"line 2, safety_preference: {NO_PREDICTION}"]),
     ],
 )
-def test_all_problems_of_a_submission_are_told_together(
-    scratch: Path, data: str, problems: list[str]
-) -> None:
+def test_all_problems_of_a_submission_are_told_at_once(scratch: Path, data: str, problems: list[str]) -> None:
     scratch.write_text(data, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_submission(scratch)

@@ -80,9 +80,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_of_another_judge_says_what_it_says_of_each_item(
-    name: str, dataset: Dataset, tmp_path: Path
-) -> None:
+def test_another_judges_file_says_what_it_says_of_items(name: str, dataset: Dataset, tmp_path: Path) -> None:
     assert labels(placed(read_system(write(tmp_path / name, FILES[name])), dataset)) == SAID
 
 
