@@ -155,9 +155,7 @@ def test_another_wording_of_a_question_changes_its_criterion_alone(checked: Chec
 
 
 @pytest.mark.slow
-def test_a_stopped_check_goes_on_with_the_same_command(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_check_goes_on_with_its_command(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = RunStore.add
     words = ("--items", 6, "--orders", "one")
 

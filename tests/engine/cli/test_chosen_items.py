@@ -57,9 +57,7 @@ def test_the_same_choice_is_the_same_run_however_it_is_written(chosen: Choice, t
     assert out.read_bytes() == chosen.out.read_bytes()
 
 
-def test_ids_come_from_standard_input(
-    chosen: Choice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_come_from_stdin(chosen: Choice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["-" if word == chosen.ids else word for word in chosen.words]
     whole, none = ("\n".join(IDS), 0, "Run 1: 5 of 240"), ("", 2, "standard input: contains no ids.")
     for given, code, said in (whole, none):
@@ -193,7 +191,5 @@ def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) ->
         (["--sample", 4, "--sample-by", "x"], "demo.tsv has no column 'x'"),
     ],
 )
-def test_a_sample_that_cannot_be_drawn_is_refused(
-    tmp_path: Path, options: list[object], problem: str
-) -> None:
+def test_a_sample_that_cannot_be_is_refused(tmp_path: Path, options: list[object], problem: str) -> None:
     assert problem in refusal("judge", DEMO, "--model", "demo", "--out", tmp_path / "x.tsv", *options)

@@ -28,9 +28,7 @@ def others(tmp_path: Path) -> list[Path]:
     return [Path(shutil.copy(demo_model(), tmp_path / f"{name}.gguf")) for name in ("one", "two")]
 
 
-def test_prompts_become_pairs_which_no_candidate_judges(
-    prompts: Path, others: list[Path], tmp_path: Path
-) -> None:
+def test_prompts_become_pairs_no_candidate_judges(prompts: Path, others: list[Path], tmp_path: Path) -> None:
     out, pairs = tmp_path / "responses", tmp_path / "pairs.tsv"
     models = ("--model", others[0], "--model", others[1])
     asked = ("generate", prompts, *models, "--out", out, "--max-tokens", 8, "--threads", 1)

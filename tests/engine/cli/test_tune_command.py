@@ -94,9 +94,7 @@ def test_a_recipe_decides_its_settings_alone(tmp_path: Path) -> None:
         (["--wording", "helpful-harmless"], "--wording helpful-harmless: its criteria are"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_judged(
-    words: Sequence[str], said: str, tmp_path: Path
-) -> None:
+def test_what_cannot_be_is_refused_before_judging(words: Sequence[str], said: str, tmp_path: Path) -> None:
     gold = labelled(tmp_path / "gold.tsv", 40)
     with pytest.raises(SetupError, match=said):
         give("tune", tmp_path / "runs.sqlite", "demo", gold, "--out", tmp_path / "best.json", *QUICK, *words)

@@ -81,9 +81,7 @@ def test_where_a_box_holds_the_error_it_does_not_hold_the_help_too(words: list[s
     assert way_out == "Check the name, or open the file in the window."
 
 
-def test_what_is_wrong_with_arguments_is_told_where_there_is_no_terminal_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_wrong_with_arguments_is_told_without_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr(console, "tell", told.append)
     with pytest.raises(SystemExit) as met:
@@ -94,9 +92,7 @@ def test_what_is_wrong_with_arguments_is_told_where_there_is_no_terminal_too(
     assert "\n" not in text
 
 
-def test_a_stderr_without_a_name_is_that_of_a_program_that_embeds_this_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stderr_without_a_name_is_of_a_program_that_embeds_this(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert console.has_terminal()
 
