@@ -26,6 +26,7 @@ from engine.settings.sampling import hidden_place
 from engine.store.run_store import RunStore
 from tests.engine.results.laptops import START, Laptop
 from tests.judged import A, B, dataset
+from tests.steps import there
 
 THREE = ("Ada", "Ben", "Cy")
 ITEMS = dataset({"safety": [A, B] * 20 + [None] * 60})
@@ -162,11 +163,9 @@ def test_a_label_taken_back_is_still_the_first_one() -> None:
     found = labelling_quality(Reviews((*told, *after)), judge, {}, instructions=own, gold={}, seed=0)
     [ada] = found.anchoring
     assert ada.hidden_labels == len(after)
-    assert ada.hidden is not None
-    assert ada.hidden.value == 0  # what the second ones would make 1
+    assert there(ada.hidden).value == 0  # what the second ones would make 1
 
 
 def quality_of(results: RunResults, gold: Dataset):  # type: ignore[no-untyped-def]
-    found = agreement_of_annotators(results, gold, gold)
-    assert found is not None
+    found = there(agreement_of_annotators(results, gold, gold))
     return found.quality

@@ -13,17 +13,17 @@ from engine.core.errors import SetupError
 from engine.core.items import HumanLabel
 from engine.report.annotators import joining_sections
 from engine.results.annotation_file import AnnotationFile, load_annotation_file, save_annotation_file
-from engine.results.run_results import RunResults, load_results
+from engine.results.run_results import RunResults
 from engine.store.run_store import RunStore
 from tests.engine.results.laptops import START, Laptop, Made
 from tests.judged import BAD, GOOD, A, B
+from tests.steps import results_of, there
 
 HOUR = timedelta(hours=1)
 
 
 def results(of: Laptop) -> RunResults:
-    with RunStore(of.path) as store:
-        return load_results(store, 1)
+    return results_of(of.path)
 
 
 def effective(of: Laptop, item: int = 1) -> HumanLabel | None:
@@ -79,14 +79,12 @@ def test_steps_are_taken_back_in_their_order_after_the_clock_was_set_back(laptop
     one.at -= HOUR
     second = one.label(1, B, "Ada")
     for step, left in ((second, GOOD), (first, A)):
-        last = to_undo(results(one).steps(results(one).judged[0], "Ada"))
-        assert last is not None
+        last = there(to_undo(results(one).steps(results(one).judged[0], "Ada")))
         assert last.at == step
         one.at -= HOUR
         one.undo(1, "Ada", step)
         assert effective(one) is left
-    again = to_redo(results(one).steps(results(one).judged[0], "Ada"))
-    assert again is not None
+    again = there(to_redo(results(one).steps(results(one).judged[0], "Ada")))
     assert again.at == first
 
 

@@ -30,7 +30,7 @@ from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
 from tests.judged import system
-from tests.steps import plan_with
+from tests.steps import plan_with, results_of
 
 SOUND = "Response A names the capital, while response B does not."
 COUNT, LETTERS = 400, Method.LABEL_TOKENS
@@ -292,8 +292,7 @@ def test_people_judge(shared_data: Path) -> None:
 
 @pytest.mark.slow
 def test_the_demo_judge_judges_its_world(demo_store: Path) -> None:
-    with RunStore(demo_store) as store:
-        results = load_results(store, 1)
+    results = results_of(demo_store)
     assert measured.run_health(results).verdict is JUDGES
     assert as_json(results)["health"]["verdict"] == "judges"
 
@@ -420,8 +419,7 @@ HASH = "d" * 64
 
 
 def test_the_mean_over_the_criteria_of_the_newest_run_is_told(demo_store: Path) -> None:
-    with RunStore(demo_store) as store:
-        results = load_results(store, 1)
+    results = results_of(demo_store)
     scored = [each for column in results.judgments.values() for each in column if isinstance(each, Judgment)]
     masses = [each.answer_mass for each in scored if each.answer_mass is not None]
     (found,) = measured.newest_masses(demo_store, {HASH, "e" * 64}).values()

@@ -12,10 +12,10 @@ from engine.data.submission import write_submission
 from engine.results.annotation_file import annotation_file
 from engine.results.annotation_import import join_items, look_at
 from engine.results.completeness import open_submission
-from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.engine.results.laptops import START, Laptop, Made
 from tests.judged import BAD, GOOD, A, B, system
+from tests.steps import results_of
 
 
 def test_what_was_said_elsewhere_comes_with_all_that_is_known_of_it(hub: Laptop, away: Laptop) -> None:
@@ -43,8 +43,7 @@ def test_the_later_word_counts_whichever_came_first_into_the_store(hub: Laptop, 
     hub.at = START + timedelta(days=1)
     hub.label(1, BAD, "Ada")
     hub.add(away.file())
-    with RunStore(hub.path) as store:
-        results = load_results(store, 1)
+    results = results_of(hub.path)
     assert results.label(results.judgments["safety"][0]) is BAD
 
 
@@ -71,6 +70,7 @@ def test_items_with_another_text_are_refused_and_counted(laptop: Made) -> None:
         away.label(item, B, "Ben")
     [file] = hub.add(away.file()).files
     assert file.items_in_words == "19 of 20 items are in this run; 1 is not in it, refused."
+    assert not file.is_whole
     assert len(hub.labels) == 19
 
 

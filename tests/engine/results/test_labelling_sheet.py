@@ -77,7 +77,7 @@ def test_no_text_leaves_its_place_and_the_policy_allows_the_pages_own_script_alo
 ) -> None:
     page, held = page_of(tmp_path / "sheet.html", data)
     assert [(tag, attributes) for tag, attributes, _ in page.blocks] == [
-        *(("style", {}), ("script", {"type": "application/json", "id": "data"}), ("script", {})),
+        *(("style", {}), ("script", {"type": "application/json", "id": "data"}), ("script", {}))
     ]
     assert not {"img", "link", "a", "iframe", "src", "href", "action"} & {*page.names}
     assert not [name for name in page.names if name.startswith("on")]
@@ -105,9 +105,7 @@ def test_it_holds_the_hashes_of_its_items_and_blind_no_label(data: Dataset, tmp_
     assert blind["id"] != held["id"]
 
 
-def test_the_same_items_make_the_same_sheet_and_a_sample_is_in_drawn_order(
-    data: Dataset, tmp_path: Path
-) -> None:
+def test_the_same_items_make_one_sheet_and_a_sample_is_in_drawn_order(data: Dataset, tmp_path: Path) -> None:
     one, other = tmp_path / "one.html", tmp_path / "other.html"
     for path in (one, other):
         page_of(path, data)

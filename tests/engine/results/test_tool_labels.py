@@ -72,9 +72,7 @@ def three(tmp_path: Path) -> Dataset:
     return load_dataset(path)
 
 
-def test_a_file_without_texts_names_the_items_by_their_ids(
-    three: Dataset, store: RunStore, tmp_path: Path
-) -> None:
+def test_a_file_without_texts_names_items_by_ids(three: Dataset, store: RunStore, tmp_path: Path) -> None:
     run_id = opened(three, store, tmp_path)
     path = tmp_path / "annotations.jsonl"
     said = [("1", "ann", "A"), ("2", "ann", "B"), ("1", "ben", "B"), ("9", "ben", "A")]
