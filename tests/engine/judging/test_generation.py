@@ -109,8 +109,10 @@ def test_the_system_message_is_read_only_where_a_prompt_has_one(
     small_model: Callable[[str], Path], tmp_path: Path
 ) -> None:
     plan = plan_of(tmp_path, small_model("chatml"))
-    prompts = (CandidatePrompt("plain", "Hi"), CandidatePrompt("told", "Hi", system="Be brief."))
-    plain, told = size_by_vocabulary(replace(plan, prompts=prompts), CancelToken()).tokens
+    asked = replace(
+        plan, prompts=(CandidatePrompt("plain", "Hi"), CandidatePrompt("told", "Hi", system="Be brief."))
+    )
+    plain, told = size_by_vocabulary(asked, CancelToken()).tokens
     assert len(plain) < len(told)
 
 

@@ -95,9 +95,7 @@ def test_a_run_of_labels_has_read_the_same_bit_for_bit(demo_gold: Path, tmp_path
         assert farthest(asked(question), item) == 0.0
 
 
-def test_a_run_of_explanations_has_read_the_same_but_for_what_else_it_held(
-    demo_gold: Path, tmp_path: Path
-) -> None:
+def test_a_run_of_explanations_has_read_the_same_but_what_it_held(demo_gold: Path, tmp_path: Path) -> None:
     """The first item of a group is read alone; beside others F16 sums differ as they do between batches."""
     setup = setup_of(demo_gold, mode=Mode.EXPLAIN, max_explanation_tokens=8)
     run, judged, dataset = judged_by(setup, tmp_path / "runs.sqlite")

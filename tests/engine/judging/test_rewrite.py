@@ -27,7 +27,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 from tests.judged import with_texts
-from tests.steps import untried
+from tests.steps import there, untried
 from tests.taking_back import take_back
 
 A, B, GOOD, BAD = Preference
@@ -134,10 +134,7 @@ def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunSt
     ids=["override", "calibration"],
 )
 def test_with_the_first_label_the_first_text_is_there_again(
-    store: RunStore,
-    plan: RunPlan,
-    change: Callable[[RunStore], object],
-    undo: Callable[[RunStore], object],
+    store: RunStore, plan: RunPlan, change: Callable[[RunStore], object], undo: Callable[[RunStore], object]
 ) -> None:
     before = written(store)
     change(store)
@@ -322,5 +319,4 @@ def test_an_item_that_does_not_fit_is_passed_over(demo_gold: Path) -> None:
         judge = make_item_judge(plan, opened)
         wanted = [((at, plan.dataset[at]), {"safety": A}) for at in (0, 1)]
         short, long = followed(judge.explain(wanted))
-    assert short is not None
-    assert (short["safety"].preference, long) == (A, None)
+    assert (there(short)["safety"].preference, long) == (A, None)

@@ -112,9 +112,7 @@ def test_as_many_tokens_are_read_as_were_counted(judged: Judged, settings: Judge
     ],
     ids=["explained", "second order in doubt"],
 )
-def test_a_resumed_run_equals_an_unbroken_one(
-    judged: Judged, tmp_path: Path, settings: JudgeSettings
-) -> None:
+def test_resumed_runs_equal_unbroken_ones(judged: Judged, tmp_path: Path, settings: JudgeSettings) -> None:
     plan, unbroken = plan_of(settings), judged(settings)
     stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", 1)
     assert len(stopped) < len(unbroken)
