@@ -16,6 +16,7 @@ from engine.metrics.matching import System, match
 from engine.report.comparison import PUBLISHED, comparison_sheet
 from engine.settings.identity import DEVICE_LEFT
 from tests.judged import BAD, GOOD, SURE_A, TIE, A, B, dataset, stored_run, system
+from tests.steps import there
 
 # Systems side by side: ranks, Borda counts, McNemar's test, differences; all on the same items.
 
@@ -69,8 +70,7 @@ def test_p_values_hold_for_all_of_a_table_together() -> None:
     assert middle.corrected == pytest.approx(max(least.corrected or 0, 2 * (middle.p_value or 0)))
     assert most.corrected == pytest.approx(max(middle.corrected or 0, most.p_value or 0))
     for row in rows:
-        assert row.interval is not None
-        assert (row.p_value or 0) >= 0.05 or row.interval.low > 0
+        assert (row.p_value or 0) >= 0.05 or there(row.interval).low > 0
 
 
 def test_differences_are_in_the_order_of_the_dataset_and_the_rubric() -> None:
@@ -238,8 +238,7 @@ def test_a_pair_knows_what_the_model_said_and_what_a_person_said(tmp_path: Path)
     run = stored_run(tmp_path, gold, {"safety": [SURE_A, None]}, overrides=[("1", "safety", B, None)])
     one, other = match(run, gold).pairs["safety"]
     assert (one.prediction.preference, one.labelled_by_annotator) == (B, True)
-    assert one.judgment is not None
-    assert one.judgment.preference is A
+    assert there(one.judgment).preference is A
     assert (other.prediction.preference, other.judgment, other.override) == (None, None, None)
 
 

@@ -43,6 +43,7 @@ from engine.settings.rows import MachineSettings
 from engine.store.run_store import RunStore
 from tests.encoders.rewritten import FAMILIES, FOLDER, expected_scores, rewritten
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
+from tests.steps import there
 
 # Explanations compared with human ones: what is missing counts 0, and the typical one stands beside.
 
@@ -53,8 +54,7 @@ def measured(
     labels = labels or [A] * len(human)
     gold = dataset({"safety": labels}, {"safety": human})
     found = match(system({"safety": labels}, {"safety": given}), gold)
-    result = measure_explanations("safety", found.pairs["safety"])
-    assert result is not None
+    result = there(measure_explanations("safety", found.pairs["safety"]))
     return add_model_scores(result, found.pairs["safety"], scores) if scores else result
 
 
@@ -83,12 +83,10 @@ def test_each_measure_has_an_interval_over_instructions() -> None:
     asked.insert(2, Unscored("2", "safety", "too long"))
     score = measured(words, ["one", *words[1:]], scores=ModelScores([0.9, 0.7, 0.5, 0.8], asked))
     # Each of these pairs is an instruction of its own, and one could not be asked about.
-    close = OverInstructions.of_one([0.9, 0.7, 0.5, 0.8], range(4))
-    assert close is not None
+    close = there(OverInstructions.of_one([0.9, 0.7, 0.5, 0.8], range(4)))
     assert (ends := close.skewed_interval()) is not None
     assert score.intervals["bertscore"] == in_percent(Interval(ends.low, min(ends.high, 1.0)))
-    by_words = OverInstructions.of_one(list(score.by_item["rouge_l"].values()), range(4))
-    assert by_words is not None
+    by_words = there(OverInstructions.of_one(list(score.by_item["rouge_l"].values()), range(4)))
     assert score.intervals["rouge_l"] == pytest.approx(in_percent(by_words.score_interval()))
     assert score.intervals["agreement"] == in_percent(share_interval([1.0, 0.0, 1.0], range(3)))
     assert set(score.intervals) == set(EXPLANATION_MEASURES)
@@ -200,8 +198,7 @@ def test_the_most_typical_text_is_the_one_most_like_the_others() -> None:
     assert [Typicality(texts).most_typical(chosen) for chosen in ([0], [0, 2, 3], [])] == [0, 2, None]
     # Many are held against a part of them.
     texts = ["odd one out"] * 3 + ["the usual words"] * (3 * MOST_COMPARED)
-    found = Typicality(texts).most_typical(range(len(texts)))
-    assert found is not None
+    found = there(Typicality(texts).most_typical(range(len(texts))))
     assert texts[found] == "the usual words"
 
 
