@@ -128,9 +128,7 @@ def test_the_json_holds_every_difference_and_each_systems_scores() -> None:
 
 
 @pytest.mark.parametrize("form", ["validation.tsv", "validation_as_published.csv"])
-def test_what_was_published_of_the_task_stands_beside_its_own_items_alone(
-    form: str, shared_data: Path
-) -> None:
+def test_what_was_published_of_the_task_stands_beside_its_items_alone(form: str, shared_data: Path) -> None:
     gold = load_dataset(shared_data / "eloquent" / form)
 
     def published(gold: Dataset, *systems: System) -> bool:

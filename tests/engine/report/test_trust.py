@@ -23,6 +23,7 @@ from engine.report.trust import TRUST_FIGURE, trust_figure, trust_methods, trust
 from engine.results.trust import KeptThreshold
 from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, Columns, dataset, stored_run, text_table
 from tests.kept_trust import kept_trust_of, manifest_of
+from tests.steps import there
 
 KEPT = kept_trust_of({"safety": 0.7, "relevance": None})
 GOLD = dataset({"safety": [A, A, B, A], "relevance": [A, A, A, B]})
@@ -52,8 +53,7 @@ def test_the_figure_is_drawn_of_one_threshold_and_of_none(tested: tuple[KeptThre
     found = trust_report_figure(kept, "run 1")
     assert b"<!-- safety: none may stand -->" in found.as_bytes("svg")
     assert found.in_words.endswith("target 85.0 %. May stand: safety none.")
-    assert found.numbers is not None
-    assert len(found.numbers.rows) == len(tested)
+    assert len(there(found.numbers).rows) == len(tested)
 
 
 def run_of(folder: Path, gold: Dataset = GOLD) -> System:
@@ -68,8 +68,7 @@ def test_the_report_has_a_section_a_figure_and_a_fact(tmp_path: Path) -> None:
     page = report_html(report, {TRUST_FIGURE: b"<svg/>"})
     assert "At least 85.0 % of these labels agree with people, at a risk of 10.0 % for each" in page
     assert "The numbers of this figure" in page
-    assert report.results is not None
-    fact = dict(run_facts(report.results).pairs)["labels that may stand"]
+    fact = dict(run_facts(there(report.results)).pairs)["labels that may stand"]
     assert fact.startswith("safety from 0.700 on (60.0 % of all labels; 90.0 % agree in 60 human labels); ")
     other = stored_run(tmp_path / "other", GOLD, {"safety": [SURE_A] * 4, "relevance": [SURE_A] * 4})
     assert TRUST_FIGURE not in Report(evaluate(match(other, GOLD))).figures
