@@ -66,9 +66,7 @@ def items(demo_gold: Path) -> pd.DataFrame:
     return tiebreak.read(demo_gold)
 
 
-def test_the_items_of_a_frame_are_those_of_the_file(
-    items: pd.DataFrame, demo_gold: Path, tmp_path: Path
-) -> None:
+def test_items_of_a_frame_are_those_of_the_file(items: pd.DataFrame, demo_gold: Path, tmp_path: Path) -> None:
     of_frame, of_file = framed(items, tmp_path).load(ELOQUENT), load_dataset(demo_gold)
     assert framed(items.assign(id=items["id"].astype(int)), tmp_path).load(ELOQUENT).hash == of_file.hash
     assert of_frame.hash == of_file.hash
@@ -82,9 +80,7 @@ def test_a_frame_has_the_ids_of_its_parquet_file(items: pd.DataFrame, tmp_path: 
         assert framed(frame, tmp_path).load(ELOQUENT).hash == load_dataset(path).hash
 
 
-def test_bytes_that_are_no_text_are_refused_by_row_where_they_are_read(
-    items: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_bytes_that_are_no_text_are_refused_by_row_where_read(items: pd.DataFrame, tmp_path: Path) -> None:
     frame = items.assign(picture=pd.Series([b"\x89PNG"] * len(items), dtype=object))
     with pytest.warns(tiebreak.Notice, match=r"1 column is omitted .*0x89.*'picture'"):
         kept = framed(frame, tmp_path)

@@ -264,9 +264,7 @@ def test_that_the_computer_cannot_be_kept_awake_is_told(
 
 
 @pytest.mark.slow
-def test_a_calibration_of_a_run_decides_the_next_one(
-    judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path
-) -> None:
+def test_a_calibration_decides_the_next_run(judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path) -> None:
     run = judge.run(demo_gold, progress=False)
     path = run.calibrate().save(tmp_path / "calibration.json")
     calibrated = replace(judge, calibration=path).run(demo_gold, progress=False)
@@ -286,9 +284,7 @@ def test_off_the_main_thread_a_run_is_judged_too(judge: tiebreak.Judge, demo_gol
 
 
 @pytest.mark.slow
-def test_what_another_thread_judges_is_being_judged_by_this_program(
-    judge: tiebreak.Judge, demo_gold: Path
-) -> None:
+def test_what_another_thread_judges_is_judged_by_this_program(judge: tiebreak.Judge, demo_gold: Path) -> None:
     store = Path(str(judge.store))
     cancel = CancelToken()
     made = with_notices(prepare(judge._request(demo_gold), CancelToken()))
@@ -304,10 +300,7 @@ def test_what_another_thread_judges_is_being_judged_by_this_program(
 
 @pytest.mark.slow
 def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
-    judge: tiebreak.Judge,
-    demo_gold: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    judge: tiebreak.Judge, demo_gold: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     frame = tiebreak.read(demo_gold).head(5)
     with monkeypatch.context() as patch:

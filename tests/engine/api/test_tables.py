@@ -59,6 +59,7 @@ def test_what_is_not_known_and_what_does_not_belong_is_missing(kind: Kind) -> No
 
 def test_no_rows_are_a_frame_with_all_columns() -> None:
     assert made(Kind.ESTIMATE).columns.tolist() == ["key", "key_low", "key_high"]
+    assert made(Kind.PARTIAL)["key_left_out"].dtype == "Int64"
 
 
 def test_a_column_that_a_person_named_is_called_so_but_where_the_name_is_taken() -> None:
