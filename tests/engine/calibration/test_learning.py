@@ -27,6 +27,7 @@ from engine.results.run_results import load_results
 from engine.results.second_order import BothOrders
 from engine.store.run_store import RunStore
 from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, calibrate_run, dataset, stored_run, system
+from tests.steps import there
 
 FEW = Thoroughness(folds=3, orders=1)
 SKEW = (0.38, 0.32, 0.2, 0.1)
@@ -161,8 +162,7 @@ def test_what_people_overrode_teaches_nothing_and_is_no_reading(tmp_path: Path) 
     read = [SURE_A if label is A else SURE_B for label in human]
     said = [("30", "safety", A, None), ("3", "safety", A, None)]  # the first of them is unscored
     run = stored_run(tmp_path, gold, {"safety": [*read[:-1], None]}, overrides=said)
-    assert run.results is not None
-    alone = system_of_run(run.results.model_alone())
+    alone = system_of_run(there(run.results).model_alone())
     curves = [followed(run_curve(match(each, gold), thorough=FEW)) for each in (run, alone)]
     assert curves[0] == curves[1]
     assert curves[0].labelled == {"safety": 29}
@@ -172,12 +172,9 @@ def test_what_people_overrode_teaches_nothing_and_is_no_reading(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("wishes", [DEFAULT, Wishes(places_matter=True), Wishes(lengths=True)])
-def test_without_wishes_the_curve_is_to_a_calibration_like_that_of_the_run(
-    tmp_path: Path, wishes: Wishes
-) -> None:
+def test_without_wishes_the_curve_is_to_a_calibration_like_the_run_s(tmp_path: Path, wishes: Wishes) -> None:
     gold = dataset({"safety": [A if place % 3 else B for place in range(30)]})
-    stored = stored_run(tmp_path, gold, {"safety": [RATHER_A, SURE_B] * 15}).results
-    assert stored is not None
+    stored = there(stored_run(tmp_path, gold, {"safety": [RATHER_A, SURE_B] * 15}).results)
     longer = [(100, 2) if place % 3 else (2, 100) for place in range(30)]
     known = [replace(item, lengths=each) for item, each in zip(stored.judged, longer, strict=True)]
     results = replace(stored, judged=tuple(known)).calibrated(None)
@@ -228,8 +225,7 @@ def test_the_choice_is_checked_on_items_that_it_was_not_made_by() -> None:
     assert report.checked.below is None
     margins, equal = [0.4, 0.4] + [0.9] * 18, [False, False] + [True] * 18
     report = margin_report(read(margins, equal), [0, 0, *range(1, 19)], keep=1.0)
-    assert report.checked is not None
-    assert report.checked.equal == pytest.approx(18 / 20)  # items of one instruction are on one side
+    assert there(report.checked).equal == pytest.approx(18 / 20)  # items of one instruction are on one side
     assert margin_report(read(margins, equal), [0] * 20, keep=1.0).checked is None
 
 
