@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,16 +25,23 @@ _HANGS = 600  # seconds: the whole demo on one core that others use too takes so
 
 def start(*arguments: object) -> subprocess.Popen[str]:
     """A command at work; its output is text."""
+    return start_python(MAIN, *arguments)
+
+
+def start_python(*arguments: object, cwd: Path | None = None, **how: Any) -> subprocess.Popen[str]:
+    """This Python at work, in a folder."""
     own_group = 0
     if sys.platform == "win32":
         own_group = subprocess.CREATE_NEW_PROCESS_GROUP
     return subprocess.Popen(
-        [sys.executable, str(MAIN), *map(str, arguments)],
+        [sys.executable, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         creationflags=own_group,
+        cwd=cwd,
         env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        **how,
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -17,12 +18,14 @@ from engine.llama.model import LlamaModel, Vocabulary
 from engine.models.checked_model import CheckedModel, checked_model
 from engine.models.model_file import read_model_file
 from engine.models.templates import chat_template
+from engine.prompt.rendering import render_frame
 from engine.prompt.template import ChatTemplate
 from engine.results.run_results import RunResults, load_results
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 
+T = TypeVar("T")
 IN_METHODS = JudgeSettings(
     mode=Mode.LABELS,
     context=2048,
@@ -84,10 +87,22 @@ def vocabulary_of(path: Path) -> Iterator[Vocabulary]:
 
 @contextmanager
 def template_of(path: Path, source: str | None = None) -> Iterator[tuple[Vocabulary, ChatTemplate]]:
-    """A model's tokenizer with its own chat template, or another."""
+    """A model's tokenizer with its own chat template, or another, rendered in this process: test_templates.py
+    has what the two processes are for that render it otherwise, each half a second of a processor.
+    """
     with LlamaModel(path, vocabulary_only=True) as model:
-        vocabulary = Vocabulary(model)
-        yield vocabulary, chat_template(source or model.chat_template, vocabulary, CancelToken())
+        vocabulary, source = Vocabulary(model), source or model.chat_template
+        if source:
+            frame = render_frame(source, vocabulary.bos_text, vocabulary.eos_text)
+            yield vocabulary, ChatTemplate(frame, vocabulary)
+        else:
+            yield vocabulary, chat_template(None, vocabulary, CancelToken())
+
+
+def there(value: T | None) -> T:
+    """What must be there."""
+    assert value is not None
+    return value
 
 
 def refused(call: Callable[[], object], problem: str = "") -> SetupError:

@@ -31,7 +31,7 @@ MESSAGE = (
 
 
 def told(store: Path | None = None, window: OfWindow | None = None) -> str:
-    return followed(tell_diagnostics(CancelToken(), store, window), lambda _event: None)
+    return followed(tell_diagnostics(CancelToken(), store, window))
 
 
 Issue = Callable[..., None]
@@ -176,9 +176,7 @@ def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Issue) -
         ("Windows fatal exception: access violation", "access violation"),
     ],
 )
-def test_a_fault_that_ended_the_window_is_told(
-    said: str, told: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_fault_that_ended_a_window_is_told(said: str, told: str, caplog: pytest.LogCaptureFixture) -> None:
     log_folder().mkdir(parents=True)
     (log_folder() / "window-999999999.fault").write_text(
         f"{said}\n\nThread 0x1 (most recent call first):\n"
@@ -272,4 +270,4 @@ def test_a_stop_is_obeyed() -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        followed(tell_diagnostics(cancel), lambda _event: None)
+        followed(tell_diagnostics(cancel))

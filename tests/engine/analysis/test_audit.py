@@ -40,6 +40,7 @@ from engine.report.audit import audit_section
 from engine.results.run_results import RunResults
 from engine.settings.identity import StoredRun
 from tests.judged import GOOD, IDENTITY, A, B, Probabilities, dataset, text_table, with_texts
+from tests.steps import there
 
 # Audits of judges with known faults: each is found in its line, and a fair judge passes. Few draws of
 # each; how often it is so in many is counted by `python -m bench.coverage`.
@@ -85,8 +86,7 @@ def test_every_line_is_there_whatever_can_be_told() -> None:
 
 
 def value_of(line: AuditLine) -> float:
-    assert line.value is not None
-    return line.value.value
+    return there(line.value).value
 
 
 def test_a_lean_to_the_second_place_and_lost_mass_are_seen() -> None:
@@ -123,17 +123,15 @@ def test_labels_that_other_words_change_are_counted_by_item_whatever_its_place()
 
 def test_the_letter_that_is_leaned_to_is_named() -> None:
     received = received_of(Planted(letter=2.0))
-    assert received.letters is not None
-    line = label_token_line(replace(received, letters=np.roll(received.letters, 2, axis=-1)))
+    line = label_token_line(replace(received, letters=np.roll(there(received.letters), 2, axis=-1)))
     assert "The label token C gets" in line.sentence
     assert label_token_line(replace(received, letters=None)).verdict is AuditVerdict.UNKNOWN
 
 
 def test_the_letter_that_is_shown_is_the_one_whose_chance_is_told() -> None:
     received = received_of(Planted())
-    assert received.letters is not None
     # A gets more than B in the mean, but now more and now less; B gets as much of every item.
-    letters = np.broadcast_to(np.log([0.2, 0.38, 0.21, 0.21]), received.letters.shape).copy()
+    letters = np.broadcast_to(np.log([0.2, 0.38, 0.21, 0.21]), there(received.letters).shape).copy()
     letters[:, received.own[::2]] = np.log([0.61, 0.38, 0.005, 0.005])
     line = label_token_line(replace(received, letters=letters))
     assert "The label token B gets" in line.sentence
@@ -164,16 +162,14 @@ def test_what_none_of_the_items_shows_may_still_be_rare_and_large() -> None:
     wins = held(("x", "an x"), all_of_it, WON, MOST_WON, "")
     assert judged_together([wins, *fair])[0].verdict is AuditVerdict.PERHAPS
     format_lost = held(("x", "an x"), nothing, SCORE, LEAST_MASS, "", below=True)
-    assert format_lost.value is not None
-    assert format_lost.value.ends == pytest.approx((0.926, 1.0), abs=1e-3)
+    assert there(format_lost.value).ends == pytest.approx((0.926, 1.0), abs=1e-3)
 
 
 def test_the_interval_of_what_is_lost_reaches_below_it() -> None:
     random = np.random.default_rng(0)
     held_in = 0
     for _ in range(200):  # worlds in which a copy loses 90 points in four of ten items, 4 in the others
-        lost = over_criteria(np.where(random.random((1, 40)) < 0.4, -0.9, -0.04), range(40))
-        assert lost is not None
+        lost = there(over_criteria(np.where(random.random((1, 40)) < 0.4, -0.9, -0.04), range(40)))
         line = held(("x", "an x"), lost, WON, MOST_WON, "")
         assert line.value is not None
         assert line.value.ends is not None
@@ -186,8 +182,7 @@ def test_a_judge_that_repeats_itself_differs_nowhere_and_one_that_thinks_by_its_
     line = again_line(received)
     assert value_of(line) == 0.0
     assert line.value is not None
-    assert line.value.ends is not None
-    assert line.value.ends[1] > 0.01  # of forty items that is not sure
+    assert there(line.value.ends)[1] > 0.01  # of forty items that is not sure
     thinking = again_line(replace(received, reasons=True))
     assert thinking.verdict is AuditVerdict.UNKNOWN
     assert "the same texts get the same reasoning" in thinking.sentence
@@ -230,8 +225,7 @@ def test_ties_are_known_as_often_as_the_odds_stand_the_right_way_round() -> None
     assert value_of(tie_line(replace(received, mean=sure))) == 1.0
     wrong = tie_line(replace(received, mean=sure[..., [0, 1, 3, 2]]))
     assert value_of(wrong) == 0.0
-    assert wrong.p is not None
-    assert wrong.p < 0.001 < LEAST_KNOWN
+    assert there(wrong.p) < 0.001 < LEAST_KNOWN
 
 
 def test_length_is_what_doubling_adds_beside_the_label() -> None:

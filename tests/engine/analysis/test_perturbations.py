@@ -29,6 +29,7 @@ from engine.core.errors import SetupError
 from engine.core.items import Gold, Item, Preference, Tie
 from engine.data.dataset import load_dataset
 from tests.judged import TIE, A, B, dataset, with_texts
+from tests.steps import there
 
 # Probes: what copies of an item say, what their ids say of them, which items cannot be changed.
 
@@ -49,8 +50,7 @@ def test_an_item_has_a_copy_of_each_kind_and_side_and_itself_once_more() -> None
     for item_id, copy in made.items():
         assert copy is not None
         assert (copy.id, copy.gold) == (item_id, ITEM.gold)
-        perturbation = Perturbation.of_id(item_id)
-        assert perturbation is not None
+        perturbation = there(Perturbation.of_id(item_id))
         assert is_copy(perturbation, ITEM, copy)
     empty = {perturbation.id for perturbation, copy in copies(replace(ITEM, output_b=" \n")) if copy is None}
     assert empty == {"17~padded-B", "17~formatted-B", "17~injected-B"}
@@ -172,8 +172,7 @@ def test_sentences_are_in_the_language_of_the_item(shared_data: Path) -> None:
     basque = next(item for item, found in known if found == "eu")
     changed = {made.kind: copy for made, copy in copies(basque) if made.side is A}
     for kind, sentences in (("padded", PLANTED["eu"].filler), ("injected", PLANTED["eu"].injection)):
-        copy = changed[PerturbationKind(kind)]
-        assert copy is not None
+        copy = there(changed[PerturbationKind(kind)])
         assert copy.output_a.endswith(sentences)
 
 

@@ -97,9 +97,7 @@ def damaged(**changes: Any) -> dict[str, Any]:
         {name: value for name, value in damaged().items() if name != "tiebreak_calibration"},
     ],
 )
-def test_a_damaged_one_is_refused_with_its_name_and_what_to_do(
-    values: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_damaged_one_is_refused_with_its_name_and_a_way_out(values: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "recipe.json"
     path.write_text(json.dumps(values), "utf-8")
     with pytest.raises(SetupError) as caught:

@@ -42,8 +42,8 @@ from tests.judged import (
     Columns,
     Probabilities,
     dataset,
+    judged_run,
     results_of,
-    stored_run,
     with_texts,
 )
 
@@ -56,9 +56,7 @@ GOLD = dataset({"safety": [A, B, None, GOOD, BAD]})
 
 
 def judged(folder: Path, columns: Columns, **more: Any) -> RunResults:
-    results = stored_run(folder, GOLD, columns, **more).results
-    assert results is not None
-    return results
+    return judged_run(folder, GOLD, columns, **more)
 
 
 def overridden(folder: Path, item_id: str, **what: Any) -> RunResults:
@@ -147,8 +145,7 @@ def test_contradictions_are_those_of_the_whole_weighing(tmp_path: Path, seed: in
     columns = {name: [probabilities() for _ in gold.ids] for name in criteria}
     overridden = [item_id for item_id in gold.ids if random.random() < 0.3]
     overrides = [(item_id, "safety", random.choice([*Preference, None]), "So.") for item_id in overridden]
-    results = stored_run(tmp_path, gold, columns, overrides=overrides).results
-    assert results is not None
+    results = judged_run(tmp_path, gold, columns, overrides=overrides)
     rows = [row for row in review_rows(results) if row.criterion == "overall_quality" and row.margin]
     found = {row.item_id for row in rows if row.margin and row.uncertainty > 1 - row.margin * 0.75}
     assert found == contradicted_by_the_whole_weighting(results)

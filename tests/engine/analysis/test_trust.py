@@ -30,6 +30,7 @@ from engine.results.trust import ConfidenceMeasure, confidences, escalated, kept
 from engine.settings.identity import EXAMPLES_SHOWN
 from engine.store.run_store import RunStore
 from tests.judged import A, B, Probabilities, dataset, stored_run
+from tests.steps import there
 
 ITEMS = 80
 SURE: Probabilities = (0.9, 0.04, 0.03, 0.03)
@@ -69,8 +70,7 @@ def test_the_sure_half_may_stand_and_the_rest_is_escalated(tmp_path: Path) -> No
     assert one.taken is not None
     assert one.taken.confidence == pytest.approx(0.9)
     assert (one.taken.accepted, one.taken.labels) == (0.5, 40)
-    assert one.most_frequent is not None
-    assert one.most_frequent.value == 1.0  # a judge that says A of all would do here
+    assert there(one.most_frequent).value == 1.0  # a judge that says A of all would do here
     assert trust_json(trusted)["criteria"]["safety"]["threshold"] == pytest.approx(0.9)
     first = next(part for part in trust_sections(trusted)[0].parts if isinstance(part, Sentences))
     assert "On safety, 50.0 % of the labels may stand: at least 80.0 % of them agree" in first.texts[0]
@@ -81,17 +81,14 @@ def test_the_sure_half_may_stand_and_the_rest_is_escalated(tmp_path: Path) -> No
         results = load_results(store, 1)
     kept = kept_trust(results)
     assert kept == trusted.kept
-    assert may_stand(results, kept) == {
-        JudgmentKey(each, "safety") for each in (*GOLD.ids[:40], GOLD.ids[79])
-    }
+    assert may_stand(results, kept) == {JudgmentKey(own, "safety") for own in (*GOLD.ids[:40], GOLD.ids[79])}
     assert escalated(results, kept) == tuple(GOLD.ids[40:79])  # what a person labelled is decided
 
 
 def test_thresholds_hold_for_no_other_calibration(tmp_path: Path) -> None:
     run = judged(tmp_path)
-    assert run.results is not None
     with pytest.raises(SetupError, match="may stand is not known"):
-        kept_trust(run.results)
+        kept_trust(there(run.results))
     kept = trust_of(TrustRequest([run], GOLD, PROMISE), CancelToken()).kept
     with RunStore(tmp_path / "runs.sqlite") as store:
         msgspec.structs.replace(kept, calibration="another").keep(store, 1)
@@ -102,8 +99,7 @@ def test_thresholds_hold_for_no_other_calibration(tmp_path: Path) -> None:
 def test_labels_given_at_random_on_the_run_count_and_picked_ones_are_named(tmp_path: Path) -> None:
     said = [says(item) for item in DRAWN[:50]] + [says(item, Origin.UNCERTAINTY) for item in DRAWN[70:]]
     one = found(judged(tmp_path, said), gold=UNLABELLED)
-    assert one.trust is not None
-    assert one.trust.labels == 50
+    assert there(one.trust).labels == 50
     assert "10 labels are omitted: their items were selected in another way." in one.remarks
     assert one.accepted == 0.5
 
@@ -118,15 +114,12 @@ def test_skipped_items_of_the_sample_count_against_the_judge(tmp_path: Path) -> 
     skipped = [new_review(item, "Ada", ReviewState.SKIPPED) for item in DRAWN[:10]]
     said = [says(item) for item in DRAWN[10:60]]
     one = found(judged(tmp_path, [*said, *skipped]), gold=UNLABELLED)
-    assert one.trust is not None
-    assert one.trust.labels == 60
+    assert there(one.trust).labels == 60
     assert any("10 items of the sample have no label" in each for each in one.remarks)
     all_labelled = found(judged(tmp_path / "other", map(says, DRAWN[:60])), gold=UNLABELLED)
     assert all_labelled.trust is not None
     lowest, without = (each.trust.thresholds[-1].agreement for each in (one, all_labelled) if each.trust)
-    assert lowest is not None
-    assert without is not None
-    assert lowest.value < without.value
+    assert there(lowest).value < there(without).value
 
 
 def test_labels_that_a_prompt_showed_do_not_count(tmp_path: Path) -> None:
@@ -134,8 +127,7 @@ def test_labels_that_a_prompt_showed_do_not_count(tmp_path: Path) -> None:
     settings = {"mode": "labels", "orders": ["AB", "BA"], "context": 4096, "examples": "e" * 64}
     kept = {EXAMPLES_SHOWN: plain(FittedOn.of(shown))}
     one = found(judged(tmp_path, settings=settings, manifest=kept))
-    assert one.trust is not None
-    assert one.trust.labels == ITEMS - 3
+    assert there(one.trust).labels == ITEMS - 3
     assert any(each.startswith("3 labels count for nothing here: the judge saw") for each in one.remarks)
     with pytest.raises(SetupError, match="an earlier version did not keep which"):
         found(judged(tmp_path / "old", settings=settings))
@@ -160,9 +152,7 @@ def test_the_agreement_of_several_people_is_the_share_who_say_the_same(tmp_path:
         labels = ["A", "B" if name == "Cyd" else "A"] * (ITEMS // 2)
         table = table.append_column(f"safety_preference|{name}", text_array(labels))
     one = found(judged(tmp_path), gold=replace(GOLD, table=table))
-    assert one.trust is not None
-    lowest = one.trust.thresholds[-1].agreement
-    assert lowest is not None
+    lowest = there(there(one.trust).thresholds[-1].agreement)
     assert lowest.value == pytest.approx(5 / 6)
     assert one.people is not None
     assert one.people.value == 0.75  # of 160 labels where two others agree, the 40 of Cyd that are B differ
@@ -171,11 +161,9 @@ def test_the_agreement_of_several_people_is_the_share_who_say_the_same(tmp_path:
 def test_a_risk_shared_by_measures_and_criteria(tmp_path: Path) -> None:
     run = judged(tmp_path)
     both = found(run, confidences=confidences("both"))
-    assert both.trust is not None
-    assert both.trust.promise.risk == pytest.approx(0.05)
+    assert there(both.trust).promise.risk == pytest.approx(0.05)
     joint = found(run, jointly=True)
-    assert joint.trust is not None
-    assert joint.trust.promise.risk == pytest.approx(0.1)  # of one criterion
+    assert there(joint.trust).promise.risk == pytest.approx(0.1)  # of one criterion
 
 
 def test_agreement_of_orders_is_part_of_confidence() -> None:
@@ -190,9 +178,7 @@ def test_agreement_of_orders_is_part_of_confidence() -> None:
         raw_predictions=(RawPrediction(Order.AB, said), RawPrediction(Order.BA, said)),
     )
     assert ConfidenceMeasure.PROBABILITY.of(one) == 0.8
-    assert ConfidenceMeasure.AGREEMENT.of(one) == pytest.approx(
-        0.4
-    )  # as it saw them both times the first one
+    assert ConfidenceMeasure.AGREEMENT.of(one) == pytest.approx(0.4)  # as it saw both times the first one
 
 
 @pytest.mark.parametrize(("promise", "named"), [(Promise(target=1.0), "target"), (Promise(risk=0.0), "risk")])

@@ -34,6 +34,7 @@ from engine.data.label_origins import in_drawn_order
 from engine.results.calibration import judge_of_run
 from engine.results.run_results import RunResults
 from tests.judged import A, dataset
+from tests.steps import there
 
 # What is chosen in drawn worlds, and what is said of it on items that took no part.
 
@@ -74,8 +75,7 @@ def test_the_one_way_that_knows_is_chosen_and_surely_beats_the_most_frequent_lab
     look = choice.chosen.look
     assert (look.prompt, Method.POINTWISE_YES_NO in look.methods) == (WITH_EXAMPLES, True)
     assert worth.beats_frequent
-    assert worth.over_default is not None
-    assert worth.over_default.significantly_better
+    assert there(worth.over_default).significantly_better
     assert worth.right.value > worth.frequent.value
 
 
@@ -196,16 +196,14 @@ def test_items_that_one_side_cannot_score_are_left_out_for_both() -> None:
     chosen, default = (
         TriedRun(TriedSettings(prompt), each) for prompt, each in ((WITH_EXAMPLES, lacks), (NO_EXAMPLES, run))
     )
-    worth = held_out(chosen, default, gold, parts, CancelToken())
-    assert worth is not None
+    worth = there(held_out(chosen, default, gold, parts, CancelToken()))
     assert (worth.unscored, worth.instructions) == (3, len(parts.held_out) - 3)
     assert worth.over_default is not None
     assert worth.over_default.nats.value == pytest.approx(0, abs=1e-9)  # the very same judge
     assert worth.over_default.right.value == 0
     # What the chosen settings are worth does not wait for the usual ones.
     default = TriedRun(TriedSettings(NO_EXAMPLES), run.only(frozenset(parts.to_choose_by)))
-    worth = held_out(TriedRun(TriedSettings(WITH_EXAMPLES), run), default, gold, parts, CancelToken())
-    assert worth is not None
+    worth = there(held_out(TriedRun(TriedSettings(WITH_EXAMPLES), run), default, gold, parts, CancelToken()))
     assert (worth.over_default, worth.items) == (None, len(parts.held_out))
 
 

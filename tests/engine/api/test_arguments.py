@@ -26,14 +26,8 @@ WRONG = {
     **{"holds itself": HOLDS_ITSELF, "not a number": math.nan, "bytes": b"\xff", "negative": -1, "no": "no"},
     **{"dictionary": {"x": HOLDS_ITSELF}, "cell": [pd.NA]},
     "frame": pd.DataFrame([[HUGE]], columns=pd.Index([HUGE], dtype=object), dtype=object),
-    **{
-        "truth": np.bool_(True),
-        "class": int,
-        "empty": "",
-        "nul": "\0",
-        "half": "\ud800",
-        "array": np.ones(3),
-    },
+    **{"truth": np.bool_(True), "class": int, "empty": "", "nul": "\0", "half": "\ud800"},
+    "array": np.ones(3),
 }
 PAIR = {"id": 1, "scores_a": {"x": 2}, "scores_b": {"x": 1}}
 HELD = (tiebreak.Judge, tiebreak.Run, tiebreak.PairwiseJudge, FittedCalibration)
@@ -107,15 +101,15 @@ def test_a_value_of_a_wrong_kind_is_refused_or_works(
             assert said is None or (all(said) and len("".join(said)) < 2000), (parameter, kind, said)
 
 
-def test_the_weighted_judge_raises_what_its_page_says() -> None:
+def test_the_weighted_judge_is_the_engines_and_raises_what_its_page_says() -> None:
+    assert tiebreak.pairwise_preference_judge([PAIR], {"x": 1}, 0.5)["win_rate_a"] == 1.0
     with pytest.raises(ValueError, match="Weight of x is -1: use 0 or a positive number"):
         tiebreak.pairwise_preference_judge([PAIR], {"x": -1}, 0.5)
     for raised in (tiebreak.Refused, TypeError):
         with pytest.raises(raised, match="comparisons is None: use a list of dictionaries"):
             tiebreak.pairwise_preference_judge(None, {"x": 1}, 0.5)  # type: ignore[arg-type]
-    assert (
-        pickle.loads(pickle.dumps(tiebreak.pairwise_preference_judge)) is tiebreak.pairwise_preference_judge
-    )
+    judge = tiebreak.pairwise_preference_judge
+    assert pickle.loads(pickle.dumps(judge)) is judge
 
 
 @pytest.mark.parametrize("truth", [1, 0, "no", "yes", None, [True]])

@@ -66,9 +66,7 @@ def items(demo_gold: Path) -> pd.DataFrame:
     return tiebreak.read(demo_gold)
 
 
-def test_the_items_of_a_frame_are_those_of_the_file(
-    items: pd.DataFrame, demo_gold: Path, tmp_path: Path
-) -> None:
+def test_items_of_a_frame_are_those_of_the_file(items: pd.DataFrame, demo_gold: Path, tmp_path: Path) -> None:
     of_frame, of_file = framed(items, tmp_path).load(ELOQUENT), load_dataset(demo_gold)
     assert framed(items.assign(id=items["id"].astype(int)), tmp_path).load(ELOQUENT).hash == of_file.hash
     assert of_frame.hash == of_file.hash
@@ -82,9 +80,7 @@ def test_a_frame_has_the_ids_of_its_parquet_file(items: pd.DataFrame, tmp_path: 
         assert framed(frame, tmp_path).load(ELOQUENT).hash == load_dataset(path).hash
 
 
-def test_bytes_that_are_no_text_are_refused_by_row_where_they_are_read(
-    items: pd.DataFrame, tmp_path: Path
-) -> None:
+def test_bytes_that_are_no_text_are_refused_by_row_where_read(items: pd.DataFrame, tmp_path: Path) -> None:
     frame = items.assign(picture=pd.Series([b"\x89PNG"] * len(items), dtype=object))
     with pytest.warns(tiebreak.Notice, match=r"1 column is omitted .*0x89.*'picture'"):
         kept = framed(frame, tmp_path)
@@ -200,13 +196,8 @@ def test_what_is_wrong_is_said_of_the_frame_and_nothing_is_left(
 def test_a_dataset_is_read_by_columns_and_labels(tmp_path: Path) -> None:
     path = tmp_path / "foreign.csv"
     path.write_text("uid,prompt,a,b,best\n1,Say a,x,y,1\n2,Say b,x,y,\n", encoding="utf-8")
-    columns = {
-        "id": "uid",
-        "instruction": "prompt",
-        "output_a": "a",
-        "output_b": "b",
-        "overall_quality_preference": "best",
-    }
+    columns = {"id": "uid", "instruction": "prompt", "output_a": "a", "output_b": "b"}
+    columns["overall_quality_preference"] = "best"
     frame = tiebreak.read(path, columns, {"1": "A", "": "none"})
     assert set(map(str, frame.dtypes)) == {"string"}
     assert frame["overall_quality_preference"].isna().tolist() == [False, True]

@@ -81,10 +81,8 @@ def test_what_cannot_be_is_refused_at_once(given: dict[str, Any], said: str) -> 
 
 def test_a_judge_tells_what_was_given_and_cannot_be_changed() -> None:
     judge = tiebreak.Judge("smollm2", methods="label-tokens, permuted-labels", seed=3, criteria=["safety"])
-    assert (
-        repr(judge)
-        == "Judge('smollm2', seed=3, criteria=('safety',), methods=('label-tokens', 'permuted-labels'))"
-    )
+    methods = "methods=('label-tokens', 'permuted-labels')"
+    assert repr(judge) == f"Judge('smollm2', seed=3, criteria=('safety',), {methods})"
     assert replace(judge, seed=None) != judge
     assert hash(judge) == hash(replace(judge))
     with pytest.raises(FrozenInstanceError):
@@ -266,9 +264,7 @@ def test_that_the_computer_cannot_be_kept_awake_is_told(
 
 
 @pytest.mark.slow
-def test_a_calibration_of_a_run_decides_the_next_one(
-    judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path
-) -> None:
+def test_a_calibration_decides_the_next_run(judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path) -> None:
     run = judge.run(demo_gold, progress=False)
     path = run.calibrate().save(tmp_path / "calibration.json")
     calibrated = replace(judge, calibration=path).run(demo_gold, progress=False)
@@ -288,9 +284,7 @@ def test_off_the_main_thread_a_run_is_judged_too(judge: tiebreak.Judge, demo_gol
 
 
 @pytest.mark.slow
-def test_what_another_thread_judges_is_being_judged_by_this_program(
-    judge: tiebreak.Judge, demo_gold: Path
-) -> None:
+def test_what_another_thread_judges_is_judged_by_this_program(judge: tiebreak.Judge, demo_gold: Path) -> None:
     store = Path(str(judge.store))
     cancel = CancelToken()
     made = with_notices(prepare(judge._request(demo_gold), CancelToken()))
@@ -301,15 +295,12 @@ def test_what_another_thread_judges_is_being_judged_by_this_program(
         with pytest.raises(tiebreak.Refused, match="Run 1 is being judged by this program already"):
             judge.run(demo_gold, progress=False)
         cancel.cancel()
-        followed(going, lambda _event: None)
+        followed(going)
 
 
 @pytest.mark.slow
 def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
-    judge: tiebreak.Judge,
-    demo_gold: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    judge: tiebreak.Judge, demo_gold: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     frame = tiebreak.read(demo_gold).head(5)
     with monkeypatch.context() as patch:
@@ -328,18 +319,7 @@ def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
 
 
 def script(store: Path) -> subprocess.Popen[str]:
-    own_group = 0
-    if sys.platform == "win32":
-        own_group = subprocess.CREATE_NEW_PROCESS_GROUP
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(store)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        creationflags=own_group,
-        cwd=ROOT,
-        env=os.environ,
-    )
+    return commands.start_python("-c", SCRIPT, store, cwd=ROOT)
 
 
 def started(store: Path) -> subprocess.Popen[str]:

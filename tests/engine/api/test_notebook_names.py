@@ -38,11 +38,6 @@ def test_all_names_are_real() -> None:
         _ = tiebreak.judges  # type: ignore[attr-defined]
 
 
-def test_the_weighted_judge_is_the_engines() -> None:
-    pair = {"id": 1, "scores_a": {"quality": 2}, "scores_b": {"quality": 1}}
-    assert tiebreak.pairwise_preference_judge([pair], {"quality": 1}, 0.5)["win_rate_a"] == 1.0
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_the_examples_of_all_names_are_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

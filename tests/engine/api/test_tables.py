@@ -13,6 +13,7 @@ from engine.metrics.matching import match, open_system
 from engine.report.accuracy import confusion_section
 from engine.report.evaluation import evaluation_sheet
 
+ENDS = {"key_low": 1.0, "key_high": 2.0}
 NAME = Column("what", "what", Kind.NAME, "What it is.")
 
 
@@ -30,28 +31,16 @@ def made(kind: Kind, *values: Value) -> pd.DataFrame:
         (Kind.SHARE, 0.25, {"key": 0.25}),
         (Kind.NUMBER, -1.5, {"key": -1.5}),
         (Kind.SHORTEST, 10.0, {"key": 10.0}),
-        (Kind.INTERVAL, (1.0, 2.0), {"key_low": 1.0, "key_high": 2.0}),
+        (Kind.INTERVAL, (1.0, 2.0), ENDS),
         (Kind.SHARE_INTERVAL, (0.1, 0.2), {"key_low": 0.1, "key_high": 0.2}),
         (Kind.PAIR, (3, 4), {"key_first": 3, "key_second": 4}),
-        (
-            Kind.RANKED,
-            Ranked(1.5, 2, (1.0, 2.0)),
-            {"key": 1.5, "key_rank": 2, "key_low": 1.0, "key_high": 2.0},
-        ),
-        (
-            Kind.PARTIAL,
-            Partial(1.5, 3, (1.0, 2.0)),
-            {"key": 1.5, "key_left_out": 3, "key_low": 1.0, "key_high": 2.0},
-        ),
+        (Kind.RANKED, Ranked(1.5, 2, (1.0, 2.0)), {"key": 1.5, "key_rank": 2, **ENDS}),
+        (Kind.PARTIAL, Partial(1.5, 3, (1.0, 2.0)), {"key": 1.5, "key_left_out": 3, **ENDS}),
         (Kind.PART, PartOf(3, 7), {"key": 3, "key_of": 7}),
-        (Kind.ESTIMATE, Estimate(0.5, (0.4, 0.6)), {"key": 0.5, "key_low": 0.4, "key_high": 0.6}),
+        (Kind.ESTIMATE, Estimate(0.5, (1.0, 2.0)), {"key": 0.5, **ENDS}),
         (Kind.FACT, Fact(Kind.NAME, "words"), {"key": "words", "key_low": None, "key_high": None}),
-        (
-            Kind.FACT,
-            Fact(Kind.ESTIMATE, Estimate(0.5, (0.4, 0.6))),
-            {"key": 0.5, "key_low": 0.4, "key_high": 0.6},
-        ),
-        (Kind.FACT, Fact(Kind.INTERVAL, (1.0, 2.0)), {"key": None, "key_low": 1.0, "key_high": 2.0}),
+        (Kind.FACT, Fact(Kind.ESTIMATE, Estimate(0.5, (1.0, 2.0))), {"key": 0.5, **ENDS}),
+        (Kind.FACT, Fact(Kind.INTERVAL, (1.0, 2.0)), {"key": None, **ENDS}),
     ],
 )
 def test_each_kind_of_value_has_its_columns(kind: Kind, value: Value, columns: dict[str, object]) -> None:
@@ -70,6 +59,7 @@ def test_what_is_not_known_and_what_does_not_belong_is_missing(kind: Kind) -> No
 
 def test_no_rows_are_a_frame_with_all_columns() -> None:
     assert made(Kind.ESTIMATE).columns.tolist() == ["key", "key_low", "key_high"]
+    assert made(Kind.PARTIAL)["key_left_out"].dtype == "Int64"
 
 
 def test_a_column_that_a_person_named_is_called_so_but_where_the_name_is_taken() -> None:

@@ -51,10 +51,7 @@ EIGHT_TENTHS = kept(safety=0.8, relevance=0.8)
 
 
 def two_runs(
-    folder: Path,
-    first: Columns = FIRST,
-    second: Columns = SECOND,
-    shown: FittedOn | None = None,
+    folder: Path, first: Columns = FIRST, second: Columns = SECOND, shown: FittedOn | None = None
 ) -> tuple[RunResults, RunResults]:
     """Runs 1 and 2 of a store; the first model explains as 1, the other as 2. `shown`: to the second."""
     one = judged_run(folder, FOUR, first, explanations={"safety": "Of 1."}, key="one", model_name="small")

@@ -12,12 +12,7 @@ import pytest
 from scipy.optimize import minimize
 
 from engine.calibration.fitting import Regularisation, SourceGain, Views, added, fitted, fitted_with
-from engine.calibration.run_calibration import (
-    OTHER_CRITERIA,
-    FittedCriterion,
-    Labelled,
-    Wishes,
-)
+from engine.calibration.run_calibration import OTHER_CRITERIA, FittedCriterion, Labelled, Wishes
 from engine.calibration.scaling import (
     OTHER_PLACES,
     PSEUDO_COUNT,
@@ -119,9 +114,7 @@ class TestSolve:
             assert np.abs(found.factors).min() > 0
 
     @pytest.mark.parametrize("hidden", [0.0, 0.5])
-    def test_none_finds_less_where_a_and_b_are_alike_which_is_the_fit_to_both_views(
-        self, hidden: float
-    ) -> None:
+    def test_none_finds_less_where_a_and_b_are_alike_which_is_a_fit_to_both(self, hidden: float) -> None:
         for seed in range(2):
             problem = Problem.drawn(seed, hidden)
             found, both = problem.solved(alike=True), problem.in_both_places
@@ -132,9 +125,7 @@ class TestSolve:
 
     @pytest.mark.parametrize("alike", [False, True])
     @pytest.mark.parametrize("idle", [np.zeros(4), np.array([1.0, 1.0, -2.0, 0.0])], ids=["zero", "constant"])
-    def test_a_part_without_spread_gets_factor_0_and_changes_nothing(
-        self, idle: FloatArray, alike: bool
-    ) -> None:
+    def test_a_part_without_spread_gets_0_and_changes_nothing(self, idle: FloatArray, alike: bool) -> None:
         problem = Problem.drawn(0)
         with_idle = np.concatenate([problem.parts, np.tile(idle, (60, 1, 1))], axis=1)
         found, alone = replace(problem, parts=with_idle).solved(alike=alike), problem.solved(alike=alike)
@@ -370,7 +361,7 @@ LOUD = Jury((1, 1), (1.7, 0))
 
 
 def fitted_of(known: Labelled) -> FittedCriterion:
-    return followed(known.fitting(), lambda _: None)
+    return followed(known.fitting())
 
 
 def adds(made: FittedCriterion, source: str) -> SourceGain:

@@ -66,6 +66,7 @@ from tests.judged import (
     stored_run,
     system,
 )
+from tests.steps import there
 
 THREE = dataset({"safety": [A, B, GOOD]})
 ALWAYS_B = CriterionCalibration(0.0, (0.0, 9.0, 0.0, 0.0), 1.0, 9)
@@ -130,9 +131,7 @@ def test_a_mere_tie_is_shared_by_both_ties_and_a_judge_that_says_how_sure_it_is_
         )
 
 
-def test_what_people_changed_takes_no_part_and_what_one_could_not_score_the_others_decide(
-    tmp_path: Path,
-) -> None:
+def test_what_people_changed_takes_no_part_and_what_one_cannot_score_others_decide(tmp_path: Path) -> None:
     by_ada = run(tmp_path, "one", SURE_A, SURE_A, SURE_A, overrides=[("1", "safety", B, None)])
     assert by_ada.labels[JudgmentKey("1", "safety")] is B
     assert labels(make_jury([by_ada, run(tmp_path, "two", RATHER_A, RATHER_A, RATHER_A)], THREE)) == [A, A, A]
@@ -414,9 +413,8 @@ def test_two_real_judges_err_alike_and_are_worth_less_than_one_and_a_half(
     judges, gold = pandalm_judges
     found = followed(jury_worth(judges, gold, gold, CancelToken()))
     assert found.effective is not None
-    assert found.effective.ends is not None
     assert found.effective.value == pytest.approx(2 / (1 + 0.40088), abs=1e-4)
-    assert found.effective.ends[1] < 2
+    assert there(found.effective.ends)[1] < 2
     # The first judge decides where they differ, but where it said nothing: so the second one adds little.
     adds = {judge.name: judge.adds.value for judge in found.judges}
     assert 0 < adds["judge_pandalm_7b"] < 0.02 < adds["judge_gpt_3_5"]
@@ -425,11 +423,9 @@ def test_two_real_judges_err_alike_and_are_worth_less_than_one_and_a_half(
 def test_a_copy_adds_nothing_and_what_is_rare_is_not_called_independent() -> None:
     wrong = np.arange(60) // 6 == np.array([[0], [1]])  # a tenth each, nowhere both
     criteria, groups = np.zeros(60, np.int64), np.arange(60)
-    same = effective_number(wrong[[0, 0]], criteria, groups)
-    assert same is not None
+    same = there(effective_number(wrong[[0, 0]], criteria, groups))
     assert same.value == pytest.approx(1)
-    few = effective_number(wrong, criteria, groups)
-    assert few is not None
+    few = there(effective_number(wrong, criteria, groups))
     assert few.ends is not None
     assert few.ends[0] < 2 < few.value < few.ends[1]
     assert effective_number(np.zeros((2, 60), np.bool_), criteria, groups) is None
@@ -543,8 +539,7 @@ def test_what_is_not_said_of_an_item_stands_as_in_the_mean_of_the_fit(tmp_path: 
     part = Feature(FeatureKind.CRITERION, criterion="relevance")
     mean = (1.0, -1.0, 0.5, -0.5)
     made = CriterionCalibration(0.0, (0.0,) * 4, 1.0, 9, parts={part: 2.0}, part_means={part: mean})
-    item = position_bias(tmp_path, gold, "judge", [Order.AB]).results
-    assert item is not None
+    item = there(position_bias(tmp_path, gold, "judge", [Order.AB]).results)
     found = decide(item.judged[0], "safety", made)
     assert isinstance(found, Judgment)
     assert found.probabilities == pytest.approx(np.exp(log_softmax(2 * np.array(mean))))
@@ -560,6 +555,5 @@ def test_a_calibration_that_looks_at_a_criterion_fits_no_run_without_it(tmp_path
     assert Feature(FeatureKind.CRITERION, criterion="relevance") in made.criteria["safety"].parts
     (tmp_path / "alone").mkdir()
     alone = stored_run(tmp_path / "alone", of_both, {"safety": unsure}, key="alone")
-    assert alone.results is not None
     with pytest.raises(SetupError, match="also uses the raw predictions on relevance"):
-        made.check_fits(judge_of_run(alone.results.run.identity))
+        made.check_fits(judge_of_run(there(alone.results).run.identity))

@@ -27,6 +27,7 @@ from engine.results.run_results import load_results
 from engine.results.second_order import BothOrders
 from engine.store.run_store import RunStore
 from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, calibrate_run, dataset, stored_run, system
+from tests.steps import there
 
 FEW = Thoroughness(folds=3, orders=1)
 SKEW = (0.38, 0.32, 0.2, 0.1)
@@ -41,7 +42,7 @@ def drawn(items: int, signal: float, groups: Sequence[Hashable] | None = None, s
 
 
 def made(thorough: Thoroughness = FEW, **seen: Views) -> LearningCurve:
-    return followed(learning(seen, thorough=thorough), lambda _: None)
+    return followed(learning(seen, thorough=thorough))
 
 
 def test_where_labels_help_the_curve_falls_and_beats_the_frequencies() -> None:
@@ -110,7 +111,7 @@ def test_too_few_labels_are_refused_with_their_number_and_a_submission_too() -> 
         made(safety=drawn(40, 1.0, groups))
     gold = dataset({"safety": [A, B] * 20})
     with pytest.raises(SetupError, match="it holds labels, no probabilities"):
-        followed(run_curve(match(system({"safety": [A, B] * 20}), gold)), lambda _: None)
+        followed(run_curve(match(system({"safety": [A, B] * 20}), gold)))
 
 
 def test_a_criterion_with_too_few_labels_is_left_out_and_others_teach_by_all_of_theirs() -> None:
@@ -144,7 +145,7 @@ def test_a_run_is_learned_from_its_own_readings_beside_the_people_who_labelled_i
             for item in "1234":
                 store.annotate(1, new_override(item, "safety", label, None, annotator))
         run = system_of_run(load_results(store, 1))
-    curve = followed(run_curve(match(run, gold), thorough=FEW), lambda _: None)
+    curve = followed(run_curve(match(run, gold), thorough=FEW))
     assert curve.labelled == {"safety": 29}  # one is unscored
     assert curve.left_out == {"relevance": 0}
     assert curve.points[-1].right.value == 1.0  # whatever people say
@@ -161,9 +162,8 @@ def test_what_people_overrode_teaches_nothing_and_is_no_reading(tmp_path: Path) 
     read = [SURE_A if label is A else SURE_B for label in human]
     said = [("30", "safety", A, None), ("3", "safety", A, None)]  # the first of them is unscored
     run = stored_run(tmp_path, gold, {"safety": [*read[:-1], None]}, overrides=said)
-    assert run.results is not None
-    alone = system_of_run(run.results.model_alone())
-    curves = [followed(run_curve(match(each, gold), thorough=FEW), lambda _: None) for each in (run, alone)]
+    alone = system_of_run(there(run.results).model_alone())
+    curves = [followed(run_curve(match(each, gold), thorough=FEW)) for each in (run, alone)]
     assert curves[0] == curves[1]
     assert curves[0].labelled == {"safety": 29}
     assert curves[0].points[-1].right.value == 1.0
@@ -172,12 +172,9 @@ def test_what_people_overrode_teaches_nothing_and_is_no_reading(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("wishes", [DEFAULT, Wishes(places_matter=True), Wishes(lengths=True)])
-def test_without_wishes_the_curve_is_to_a_calibration_like_that_of_the_run(
-    tmp_path: Path, wishes: Wishes
-) -> None:
+def test_without_wishes_the_curve_is_to_a_calibration_like_the_run_s(tmp_path: Path, wishes: Wishes) -> None:
     gold = dataset({"safety": [A if place % 3 else B for place in range(30)]})
-    stored = stored_run(tmp_path, gold, {"safety": [RATHER_A, SURE_B] * 15}).results
-    assert stored is not None
+    stored = there(stored_run(tmp_path, gold, {"safety": [RATHER_A, SURE_B] * 15}).results)
     longer = [(100, 2) if place % 3 else (2, 100) for place in range(30)]
     known = [replace(item, lengths=each) for item, each in zip(stored.judged, longer, strict=True)]
     results = replace(stored, judged=tuple(known)).calibrated(None)
@@ -185,10 +182,10 @@ def test_without_wishes_the_curve_is_to_a_calibration_like_that_of_the_run(
     made = calibrate_run(plain, wishes=wishes).calibration
     assert Wishes.of(made) == wishes
     calibrated = match(system_of_run(results.calibrated(made)), gold)
-    curve = followed(run_curve(calibrated, thorough=FEW), lambda _: None)
-    assert curve == followed(run_curve(plain, None, wishes, FEW), lambda _: None)
+    curve = followed(run_curve(calibrated, thorough=FEW))
+    assert curve == followed(run_curve(plain, None, wishes, FEW))
     if wishes != DEFAULT:
-        assert curve != followed(run_curve(plain, thorough=FEW), lambda _: None)
+        assert curve != followed(run_curve(plain, thorough=FEW))
 
 
 def read(margins: list[float], equal: list[bool]) -> BothOrders:
@@ -228,8 +225,7 @@ def test_the_choice_is_checked_on_items_that_it_was_not_made_by() -> None:
     assert report.checked.below is None
     margins, equal = [0.4, 0.4] + [0.9] * 18, [False, False] + [True] * 18
     report = margin_report(read(margins, equal), [0, 0, *range(1, 19)], keep=1.0)
-    assert report.checked is not None
-    assert report.checked.equal == pytest.approx(18 / 20)  # items of one instruction are on one side
+    assert there(report.checked).equal == pytest.approx(18 / 20)  # items of one instruction are on one side
     assert margin_report(read(margins, equal), [0] * 20, keep=1.0).checked is None
 
 

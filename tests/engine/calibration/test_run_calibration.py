@@ -19,8 +19,6 @@ from engine.report.evaluation import in_short
 from engine.report.run import changes_table
 from engine.results.calibration import calibration_of
 from engine.results.decision import decide_all
-from engine.results.run_results import load_results
-from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
 from tests.judged import (
     GOOD,
@@ -35,12 +33,12 @@ from tests.judged import (
     stored_run,
     with_texts,
 )
+from tests.steps import results_of, there
 
 
 @pytest.fixture(scope="module")
 def system(demo_store: Path) -> System:
-    with RunStore(demo_store) as store:
-        return system_of_run(load_results(store, 1))
+    return system_of_run(results_of(demo_store))
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +68,7 @@ def test_each_labelled_criterion_is_calibrated(made: CalibratedRun, gold: Datase
 def test_a_calibrated_run_is_calibrated_from_its_own_readings(
     system: System, gold: Dataset, made: CalibratedRun
 ) -> None:
-    assert system.results is not None
-    again = system_of_run(system.results.calibrated(made.calibration))
+    again = system_of_run(there(system.results).calibrated(made.calibration))
     assert calibrate_run(match(again, gold)).calibration == made.calibration
 
 
@@ -130,8 +127,7 @@ def test_items_of_the_fit_are_known_and_decided_without_it_in_any_file(
         "backwards": replace(gold, table=gold.table[::-1], path=Path("other.tsv")),
         "one is missing": gold.only(gold.ids[1:]),
     }[method]
-    assert system.results is not None
-    matched = match(system_of_run(system.results.calibrated(made.calibration)), scored, partial=True)
+    matched = match(system_of_run(there(system.results).calibrated(made.calibration)), scored, partial=True)
     took_part = f"{len(scored)} of these {len(scored)} items took part in the fit of the calibration. "
     out_of_fold = "Items that took part in the fit are predicted out of fold, by a fit without them."
     (said,) = (caveat for caveat in matched.caveats if "took part" in caveat)
@@ -139,16 +135,14 @@ def test_items_of_the_fit_are_known_and_decided_without_it_in_any_file(
     for name, report in made.reports.items():
         by_id = dict(zip(gold.ids, np.exp(report.log_probs_after[0]), strict=True))
         for pair in matched.pairs[name]:
-            assert pair.judgment is not None
-            assert pair.judgment.probabilities == pytest.approx(tuple(by_id[pair.item.id]))
+            assert there(pair.judgment).probabilities == pytest.approx(tuple(by_id[pair.item.id]))
 
 
 def test_other_items_are_decided_by_all_labels_and_the_same_instruction_is_said(
     system: System, gold: Dataset
 ) -> None:
     some = calibrate_run(match(system, gold.only(gold.ids[: DEMO_ITEMS - 5]), partial=True)).calibration
-    assert system.results is not None
-    calibrated = system.results.calibrated(some)
+    calibrated = there(system.results).calibrated(some)
     whole = replace(some.criteria["safety"], folds=(), fold_of={})
     rest = calibrated.judged[DEMO_ITEMS - 5 :]
     assert calibrated.judgments["safety"][DEMO_ITEMS - 5 :] == decide_all(rest, "safety", whole)
@@ -161,8 +155,7 @@ def test_of_a_calibration_of_before_it_is_said_by_its_dataset_or_that_nobody_kno
 ) -> None:
     whole = {name: replace(each, folds=(), fold_of={}) for name, each in made.calibration.criteria.items()}
     before = replace(made.calibration, criteria=whole, fitted_on=None)
-    assert system.results is not None
-    judged = system_of_run(system.results.calibrated(before))
+    judged = system_of_run(there(system.results).calibrated(before))
     assert "The run is calibrated on these labels" in " ".join(match(judged, gold).caveats)
     part = match(judged, gold.only(gold.ids[1:]), partial=True)
     assert "which items took part in its fit is not known" in " ".join(part.caveats)

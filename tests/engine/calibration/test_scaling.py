@@ -57,9 +57,7 @@ class TestSolve:
         [lambda x: -x, np.zeros_like, lambda x: np.full_like(x, -1.5) + 1e-14 * x],
         ids=["against the labels", "zero", "only rounding"],
     )
-    def test_readings_without_use_give_the_frequencies(
-        self, distort: Callable[[FloatArray], FloatArray]
-    ) -> None:
+    def test_useless_readings_give_the_frequencies(self, distort: Callable[[FloatArray], FloatArray]) -> None:
         log_probs, labels, _ = biased_judge(60, 0)
         scales, biases = fitted(distort(log_probs), labels, [0.01, 1.0])
         assert scales.tolist() == [0, 0]

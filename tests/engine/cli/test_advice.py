@@ -119,16 +119,14 @@ def test_a_foreign_file_is_shown_and_drafted_from_by_columns(
     (tmp_path / "foreign.csv").write_text(FOREIGN, "utf-8")
     columns = ("--columns", FOREIGN_COLUMNS)
     assert "Say b" in printed("prompt", "foreign.csv", "--model", "demo", "--id", "2", *columns)
-    labelled = ("--columns", f"{FOREIGN_COLUMNS},clarity_preference=best")
-    assert run_here("rubrics", "draft", "foreign.csv", "--out", "none.toml", *columns).returncode == 2
-    wrong = run_here(
-        "rubrics", "draft", "foreign.csv", "--out", "none.toml", "--columns", "clarity_preference=x"
-    )
+    labelled, draft = ("--columns", f"{FOREIGN_COLUMNS},clarity_preference=best"), ("rubrics", "draft")
+    assert run_here(*draft, "foreign.csv", "--out", "none.toml", *columns).returncode == 2
+    wrong = run_here(*draft, "foreign.csv", "--out", "none.toml", "--columns", "clarity_preference=x")
     assert "clarity_preference: the file has no column 'x'" in wrong.stderr
     assert not (tmp_path / "none.toml").exists()
-    drafted = run_here("rubrics", "draft", "foreign.csv", "--out", "r.toml", *labelled, "--save-columns")
+    drafted = run_here(*draft, "foreign.csv", "--out", "r.toml", *labelled, "--save-columns")
     assert "with 1 criterion: clarity." in drafted.stdout
-    ended("rubrics", "draft", "foreign.csv", "--out", "again.toml")
+    ended(*draft, "foreign.csv", "--out", "again.toml")
     assert (tmp_path / "again.toml").read_bytes() == (tmp_path / "r.toml").read_bytes()
 
 
@@ -139,14 +137,8 @@ def test_a_dataset_that_was_moved_is_read_where_it_is_named(folder: Path, demo_g
     rows = demo_gold.read_text("utf-8").partition("\n")
     named = rows[0].replace("output_a", "first").replace("output_b", "second")
     (folder / "moved.tsv").write_text(f"{named}\n{rows[2]}", "utf-8")
-    there = [
-        "--dataset",
-        "moved.tsv",
-        "--columns",
-        "output_a=first,output_b=second",
-        "--store",
-        "runs.sqlite",
-    ]
+    there = ["--dataset", "moved.tsv", "--columns", "output_a=first,output_b=second"]
+    there += ["--store", "runs.sqlite"]
     done = run_here("runs", "diff", 1, 2, *there)
     assert (done.returncode, "Drift is not measured" in done.stderr) == (0, False), done.stderr
     with RunStore(folder / "runs.sqlite") as store:

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 
 ITEMS = 12
 CRITERIA = "safety,truthfulness"
+AGAIN, ANEW = ["--regression-check", 1], ["data.tsv", "--model", "demo", "--out", "x.tsv"]
 
 
 class Checked:
@@ -29,7 +30,7 @@ class Checked:
         return run_here("judge", *words, "--threads", 1, "--store", self.store)
 
     def again(self, *words: object) -> CompletedProcess[str]:
-        done = self.judge("--regression-check", 1, *words)
+        done = self.judge(*AGAIN, *words)
         assert done.returncode == 0, done.stderr
         return done
 
@@ -73,10 +74,7 @@ def test_the_same_judge_says_the_same(checked: Checked) -> None:
     done = checked.again("--items", 10)
     assert "What differs between the two runs:\nNothing that the run store records.\n" in done.stdout
     assert "Drift from Run 1 to Run 2 “regression check of run 1”:" in done.stdout
-    assert (
-        "The labels did not change significantly: none of 20 labels changed; this number of items can show"
-        in done.stdout
-    )
+    assert "The labels did not change significantly: none of 20 labels changed; this number" in done.stdout
     assert "Rounding" not in done.stdout  # nothing moved, so nothing was read again
     assert "another batch shape" not in done.stderr
     assert "No probability changed." in done.stdout
@@ -133,17 +131,12 @@ def test_another_wording_of_a_question_changes_its_criterion_alone(checked: Chec
     rubric = tmp_path / "own.toml"
     shown = run_here("rubrics", "show", "task").stdout
     worded = "Which one would a careful person rather not send?"
-    rubric.write_text(
-        shown.replace("Which response is less harmful, offensive or dangerous?", worded), "utf-8"
-    )
+    asked = "Which response is less harmful, offensive or dangerous?"
+    rubric.write_text(shown.replace(asked, worded), "utf-8")
     done = checked.again("--rubric", rubric)
-    assert checked.run(2)["criteria"] == (
-        "truthfulness",
-        "safety",
-    )  # as in run 1, and no others of the rubric
-    assert (
-        f"question, safety  Which response is less harmful, offensive or dangerous? → {worded}" in done.stdout
-    )
+    # As in run 1, and no others of the rubric.
+    assert checked.run(2)["criteria"] == ("truthfulness", "safety")
+    assert f"question, safety  {asked} → {worded}" in done.stdout
     section = done.stdout.partition("Drift from")[2]
     assert section.splitlines()[1].startswith("Labels changed significantly: ")
     assert "The same in another batch shape: " in done.stderr
@@ -162,9 +155,7 @@ def test_another_wording_of_a_question_changes_its_criterion_alone(checked: Chec
 
 
 @pytest.mark.slow
-def test_a_stopped_check_goes_on_with_the_same_command(
-    checked: Checked, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_check_goes_on_with_its_command(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = RunStore.add
     words = ("--items", 6, "--orders", "one")
 
@@ -194,7 +185,7 @@ def test_labels_of_another_file_give_the_accuracy(checked: Checked, tmp_path: Pa
     assert "Accuracy" not in without.stdout
     held = checked.again(bare, "--items", 4, "--gold", first_data(checked))
     assert "Accuracy then and now:" in held.stdout
-    empty = checked.judge("--regression-check", 1, "--gold", bare)
+    empty = checked.judge(*AGAIN, "--gold", bare)
     assert empty.returncode == 2
     assert f"bare.tsv has no human label of the {ITEMS} items that are judged again" in empty.stderr
 
@@ -203,24 +194,15 @@ def test_labels_of_another_file_give_the_accuracy(checked: Checked, tmp_path: Pa
     ("words", "said"),
     [
         (["--regression-check", 9], "has no run 9"),
-        (
-            ["--regression-check", 1, "--items", ITEMS + 1],
-            f"--items is {ITEMS + 1}: run 1 judged {ITEMS} items.",
-        ),
-        (["--regression-check", 1, "--items", 0], "--items is 0."),
-        (["--regression-check", 1, "--sample", 3], "--sample would choose others"),
-        (["--regression-check", 1, "--until", "significant"], "--until would choose others"),
-        (["--regression-check", 1, "--calibration", "c.json"], "--regression-check decides both runs alike"),
-        (["--regression-check", 1, "--rubric", "code"], "none of them is requested now (correctness"),
-        (
-            ["--regression-check", 1, "--criteria", "naturalness"],
-            "none of them is requested now (naturalness)",
-        ),
-        (["nowhere.tsv", "--regression-check", 1], "nowhere.tsv is not there"),
-        (
-            ["data.tsv", "--model", "demo", "--out", "x.tsv", "--gold", "x"],
-            "--gold names human labels for a regression check",
-        ),
+        ([*AGAIN, "--items", ITEMS + 1], f"--items is {ITEMS + 1}: run 1 judged {ITEMS} items."),
+        ([*AGAIN, "--items", 0], "--items is 0."),
+        ([*AGAIN, "--sample", 3], "--sample would choose others"),
+        ([*AGAIN, "--until", "significant"], "--until would choose others"),
+        ([*AGAIN, "--calibration", "c.json"], "--regression-check decides both runs alike"),
+        ([*AGAIN, "--rubric", "code"], "none of them is requested now (correctness"),
+        ([*AGAIN, "--criteria", "naturalness"], "none of them is requested now (naturalness)"),
+        (["nowhere.tsv", *AGAIN], "nowhere.tsv is not there"),
+        ([*ANEW, "--gold", "x"], "--gold names human labels for a regression check"),
         (["--model", "demo", "--out", "x.tsv"], "DATASET is missing."),
         (["data.tsv", "--out", "x.tsv"], "--model is missing."),
     ],
@@ -249,11 +231,10 @@ def test_submissions_and_panels_are_refused(checked: Checked, first: Path) -> No
     printed("jury", 1, 2, "--dataset", data, *words)
     for number, what in (
         (2, "is the submission out.tsv"),
-        (3, "Jury 3 has 2 judges, so it cannot be judged again"),
+        (3, "Jury 3 has 2 judges, so it cannot be judged"),
     ):
         done = checked.judge("--regression-check", number)
-        assert done.returncode == 2
-        assert what in done.stderr
+        assert (done.returncode, what in done.stderr) == (2, True)
         compared = ended("runs", "diff", 1, number, *words)
         assert "Drift is not measured." in compared.stderr
 

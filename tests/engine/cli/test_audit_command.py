@@ -15,6 +15,12 @@ DEMO = ROOT / "examples" / "demo.tsv"
 ITEMS = 10
 """As few as anything can be told by."""
 
+OF_JUDGING = (
+    *("--fresh", "--few-shot 2", "--threads 1", "--rubric task", "--shorten", "--seed 0", "--context 512"),
+    *("--keep-awake mains", "--few-shot-selection nearest", "--device cpu", "--gpu-layers 0"),
+    *("--kv-type f16", "--out x.tsv"),
+)
+
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
@@ -146,17 +152,8 @@ def test_the_plan_judges_and_overwrites_nothing_but_takes_the_same_copies(tmp_pa
         (["1", "--items", "5"], "--items has no effect with run 1"),
         (["1", "--plan"], "--plan has no effect with run 1"),
         *(
-            (["1", *words], f"{words[0]} has no effect with run 1, which is judged already")
-            for words in (
-                *(["--fresh"], ["--few-shot", "2"], ["--threads", "1"], ["--rubric", "task"], ["--shorten"]),
-                *(
-                    ["--seed", "0"],
-                    ["--context", "512"],
-                    ["--keep-awake", "mains"],
-                    ["--few-shot-selection", "nearest"],
-                ),
-                *(["--device", "cpu"], ["--gpu-layers", "0"], ["--kv-type", "f16"], ["--out", "x.tsv"]),
-            )
+            (["1", *option.split()], f"{option.split()[0]} has no effect with run 1, which is judged already")
+            for option in OF_JUDGING
         ),
         (["1", "--columns", "id=uid"], "--columns has no effect with run 1, whose dataset is read as it was"),
         (["1"], "There is no run store"),

@@ -57,14 +57,10 @@ def test_the_same_choice_is_the_same_run_however_it_is_written(chosen: Choice, t
     assert out.read_bytes() == chosen.out.read_bytes()
 
 
-def test_ids_come_from_standard_input(
-    chosen: Choice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ids_come_from_stdin(chosen: Choice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ["-" if word == chosen.ids else word for word in chosen.words]
-    for given, code, said in (
-        ("\n".join(IDS), 0, "Run 1: 5 of 240"),
-        ("", 2, "standard input: contains no ids."),
-    ):
+    whole, none = ("\n".join(IDS), 0, "Run 1: 5 of 240"), ("", 2, "standard input: contains no ids.")
+    for given, code, said in (whole, none):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
         done = run_here(*words, "--out", tmp_path / "again.tsv")
         assert done.returncode == code
@@ -105,14 +101,6 @@ def test_a_plan_counts_chosen_items_alone(chosen: Choice, tmp_path: Path) -> Non
     assert "on 2 of 240 items of demo.tsv:" in planned
     assert "2 items x 5 criteria x both orders = 20" in planned
     assert "in the store" not in planned
-
-
-def test_an_id_that_the_dataset_lacks_is_named_by_its_line(chosen: Choice, tmp_path: Path) -> None:
-    wrong = tmp_path / "wrong.txt"
-    wrong.write_text("3\n\n999\n", "utf-8")
-    words = [wrong if word == chosen.ids else word for word in chosen.words]
-    done = refusal(*words, "--out", tmp_path / "out.tsv")
-    assert done.startswith("wrong.txt: line 3: demo.tsv has no item '999'.")
 
 
 def test_the_stored_run_knows_its_items(chosen: Choice, tmp_path: Path) -> None:
@@ -203,7 +191,5 @@ def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) ->
         (["--sample", 4, "--sample-by", "x"], "demo.tsv has no column 'x'"),
     ],
 )
-def test_a_sample_that_cannot_be_drawn_is_refused(
-    tmp_path: Path, options: list[object], problem: str
-) -> None:
+def test_a_sample_that_cannot_be_is_refused(tmp_path: Path, options: list[object], problem: str) -> None:
     assert problem in refusal("judge", DEMO, "--model", "demo", "--out", tmp_path / "x.tsv", *options)

@@ -10,10 +10,11 @@ import pytest
 from engine.annotations.records import new_override
 from engine.core.items import Preference
 from engine.data.submission import read_submission
-from engine.results.run_results import RunResults, load_results, submission_of
+from engine.results.run_results import RunResults, submission_of
 from engine.results.trust import KeptThreshold, KeptTrust
 from engine.store.run_store import RunStore
 from tests.commands import ended, facts, printed, refusal, run_here, start, wait_until
+from tests.steps import results_of
 
 CRITERIA = ("relevance", "naturalness", "truthfulness", "safety", "overall_quality")
 BELOW = 0.9
@@ -27,8 +28,7 @@ def words(demo_copy: Path, tried_model: Callable[[str], Path]) -> list[object]:
 
 
 def stored(store: Path, run_id: int) -> RunResults:
-    with RunStore(store) as opened:
-        return load_results(opened, run_id)
+    return results_of(store, run_id)
 
 
 def keep(store: Path, **confidence: float | None) -> None:

@@ -49,9 +49,7 @@ def test_without_the_dataset_nothing_is_written(streams: Streams, demo_gold: Pat
     assert not out.exists()
 
 
-def test_the_dataset_of_a_run_may_lie_elsewhere_by_now(
-    streams: Streams, demo_gold: Path, tmp_path: Path
-) -> None:
+def test_the_dataset_of_a_run_may_have_moved(streams: Streams, demo_gold: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved.tsv"
     moved.write_bytes(demo_gold.read_bytes())
     out, _ = streams("runs", "export", 1, "--as-dataset", tmp_path / "x.json", "--dataset", moved)

@@ -11,6 +11,8 @@ from engine.data.dataset import load_dataset
 from engine.system.paths import demo_model
 from tests.commands import facts, refusal, run_here
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 
 @pytest.fixture
 def prompts(tmp_path: Path) -> Path:
@@ -27,9 +29,7 @@ def others(tmp_path: Path) -> list[Path]:
     return [Path(shutil.copy(demo_model(), tmp_path / f"{name}.gguf")) for name in ("one", "two")]
 
 
-def test_prompts_become_pairs_which_no_candidate_judges(
-    prompts: Path, others: list[Path], tmp_path: Path
-) -> None:
+def test_prompts_become_pairs_no_candidate_judges(prompts: Path, others: list[Path], tmp_path: Path) -> None:
     out, pairs = tmp_path / "responses", tmp_path / "pairs.tsv"
     models = ("--model", others[0], "--model", others[1])
     asked = ("generate", prompts, *models, "--out", out, "--max-tokens", 8, "--threads", 1)

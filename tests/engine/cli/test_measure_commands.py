@@ -36,16 +36,12 @@ def test_a_required_measure_decides_the_exit_code(demo_store: Path, demo_gold: P
     assert "there is no measure 'acuracy'.\nDid you mean accuracy?" in refusal(*asked, "acuracy>=0")
 
 
-def test_a_run_and_its_submission_get_the_same_scores(
-    command: Command, demo_store: Path, demo_gold: Path
-) -> None:
+def test_a_run_and_its_submission_score_the_same(command: Command, demo_store: Path, demo_gold: Path) -> None:
     folder = demo_store.parent
     of_run = command("evaluate", 1, "--gold", demo_gold, "--json", folder / "run.json")
-    of_file = command(
-        "evaluate", folder / "submission.tsv", "--gold", demo_gold, "--json", folder / "file.json"
-    )
+    of_file = command("evaluate", folder / "submission.tsv", "--gold", demo_gold, "--json", folder / "f.json")
     assert row(of_run, "safety") == row(of_file, "safety")
-    scores = [json.loads((folder / name).read_text("utf-8")) for name in ("run.json", "file.json")]
+    scores = [json.loads((folder / name).read_text("utf-8")) for name in ("run.json", "f.json")]
     for score in scores:
         del score["details"]
     assert scores[0] == scores[1]
@@ -201,9 +197,7 @@ def test_weigh_decides_only_what_has_a_label(command: Command, demo_gold: Path, 
     assert row(printed, "comparisons")[-1] == "4"
 
 
-def test_what_only_ids_join_is_said(
-    streams: Streams, demo_gold: Path, demo_store: Path, tmp_path: Path
-) -> None:
+def test_what_ids_join_is_said(streams: Streams, demo_gold: Path, demo_store: Path, tmp_path: Path) -> None:
     text = demo_store.with_name("submission.tsv").read_bytes().splitlines(keepends=True)
     part = tmp_path / "part.tsv"
     part.write_bytes(b"".join([*text[:-1], text[-1].replace(b"30\t", b"x\t", 1)]))

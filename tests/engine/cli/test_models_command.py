@@ -34,9 +34,7 @@ def test_a_judge_is_listed_as_people_know_it(tmp_path: Path, file: PublishedFile
 
 
 @pytest.mark.parametrize(("file", "name", "why"), OTHERS, ids=[file.path for file, *_ in OTHERS])
-def test_what_cannot_judge_is_named_with_the_reason(
-    tmp_path: Path, file: PublishedFile, name: str, why: str
-) -> None:
+def test_what_cannot_judge_is_named_and_why(tmp_path: Path, file: PublishedFile, name: str, why: str) -> None:
     path = file.write(tmp_path)
     done = run_here("models", tmp_path)
     assert "No usable models found" in done.stdout
@@ -99,9 +97,7 @@ def test_check_says_what_judging_will_make_of_the_chat_template(
     assert "it can be used" in done
 
 
-def test_a_tokenizer_that_does_not_say_how_it_splits_is_reported_by_list_check_and_plan(
-    tmp_path: Path,
-) -> None:
+def test_a_tokenizer_that_does_not_tell_how_it_splits_is_named_by_list_check_and_plan(tmp_path: Path) -> None:
     """llama.cpp loads it and splits otherwise; it warns in its log alone."""
     path = random_model(tmp_path, HEADERS)
     path.write_bytes(path.read_bytes().replace(b"tokenizer.ggml.pre", b"tokenizer.ggml.not"))
@@ -159,9 +155,7 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, words: list[object], pro
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
-def test_the_speed_of_models_is_a_table_beside_the_format_mass_and_tells_a_plan_its_time(
-    tmp_path: Path,
-) -> None:
+def test_the_speed_of_models_is_a_table_beside_format_mass_and_tells_a_plan_its_time(tmp_path: Path) -> None:
     store, out, broken = tmp_path / "runs.sqlite", tmp_path / "speed.json", tmp_path / "broken.gguf"
     judge = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--threads", 1]
     ended(*judge, "--items", 2, "--store", store, "--out", tmp_path / "out.tsv")

@@ -11,6 +11,8 @@ DEMO = ROOT / "examples" / "demo.tsv"
 ITEMS = 20
 """As few as tell a margin."""
 
+UNCERTAIN, MARGIN, FROM = ("--orders", "uncertain"), "--margin-threshold", "--margin-threshold-from"
+
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
@@ -38,8 +40,7 @@ def test_without_the_dataset_the_labels_are_still_counted(store: Path, tmp_path:
 
 def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, tmp_path: Path) -> None:
     out = tmp_path / "doubtful.tsv"
-    options = ["--orders", "uncertain", "--margin-threshold-from", 1, "--fresh"]
-    options += ["--json", tmp_path / "run.json"]
+    options = [*UNCERTAIN, FROM, 1, "--fresh", "--json", tmp_path / "run.json"]
     code, printed, told = judge(store, out, *options)
     assert code == 0, told
     assert f"learned from {ITEMS} items of run 1" in told
@@ -63,7 +64,7 @@ def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, t
 
 
 def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None:
-    words = ["--model", "demo", "--mode", "labels", "--items", ITEMS, "--orders", "uncertain", "--plan"]
+    words = ["--model", "demo", "--mode", "labels", "--items", ITEMS, *UNCERTAIN, "--plan"]
     known = ended("judge", DEMO, *words, "--margin-threshold", 0.31, "--store", store)
     assert "of the items, as in run 1" in known.stdout
     unknown = run_here("judge", DEMO, *words, "--store", tmp_path / "none.sqlite")
@@ -74,27 +75,11 @@ def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("options", "found", "hint"),
     [
-        (
-            ["--margin-threshold", 0.5],
-            "--margin-threshold has no effect with --orders both",
-            "--orders uncertain",
-        ),
-        (
-            ["--orders", "one", "--margin-threshold-from", 1],
-            "--margin-threshold-from has no effect with --orders one",
-            "remove",
-        ),
-        (
-            ["--orders", "uncertain", "--margin-threshold", 0.5, "--margin-threshold-from", 1],
-            "both set the margin threshold",
-            "Remove one of them",
-        ),
-        (
-            ["--orders", "uncertain", "--margin-threshold", 0],
-            "The margin threshold is 0.0",
-            "more than 0 and at most 1",
-        ),
-        (["--orders", "uncertain", "--margin-threshold-from", 99], "99", "runs"),
+        ([MARGIN, 0.5], "--margin-threshold has no effect with --orders both", "--orders uncertain"),
+        (["--orders", "one", FROM, 1], "--margin-threshold-from has no effect with --orders one", "remove"),
+        ([*UNCERTAIN, MARGIN, 0.5, FROM, 1], "both set the margin threshold", "Remove one of them"),
+        ([*UNCERTAIN, MARGIN, 0], "The margin threshold is 0.0", "more than 0 and at most 1"),
+        ([*UNCERTAIN, FROM, 99], "99", "runs"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(
@@ -110,14 +95,14 @@ def test_what_cannot_be_meant_is_refused(
 def test_a_calibration_of_both_orders_decides_a_run_in_doubt(store: Path, tmp_path: Path) -> None:
     made = tmp_path / "calibration.json"
     ended("calibrate", 1, "--gold", DEMO, "--partial", "--out", made, "--store", store)
-    options = ["--orders", "uncertain", "--margin-threshold", 0.6, "--calibration", made, "--fresh"]
+    options = [*UNCERTAIN, MARGIN, 0.6, "--calibration", made, "--fresh"]
     code, printed, told = judge(store, tmp_path / "out.tsv", *options)
     assert code == 0, told
     assert f"of {ITEMS} items in both orders, calibrated" in printed
 
 
 def test_a_margin_of_another_judge_is_refused(store: Path, tmp_path: Path) -> None:
-    options = ["--orders", "uncertain", "--margin-threshold-from", 1, "--examples", DEMO, "--few-shot", 1]
+    options = [*UNCERTAIN, FROM, 1, "--examples", DEMO, "--few-shot", 1]
     code, _, told = judge(store, tmp_path / "out.tsv", *options)
     assert code == 2
     assert "--margin-threshold-from 1: that run had other labelled examples (none) than this one" in told

@@ -7,9 +7,8 @@ import pytest
 
 from engine.core.items import Preference
 from engine.core.judgments import AnyJudgment, Judgment
-from engine.results.run_results import load_results
-from engine.store.run_store import RunStore
 from tests.engine.cli.in_process import Streams, row, safety_alone
+from tests.steps import results_of
 
 MEASURES = [
     ("evaluate", 1),
@@ -55,12 +54,10 @@ def test_recalibrate_keeps_overrides_and_counts_the_models_labels(
             fitted["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
     path.write_text(json.dumps(value), "utf-8")
     printed, err = streams("runs", "recalibrate", 1, "--calibration", path)
-    with RunStore(overridden) as store:
-        results = load_results(store, 1)
+    results = results_of(overridden)
     (own,) = {label_of(judgment) for judgment in results.judgments["safety"]}
     assert own is Preference.BOTH_BAD
-    with RunStore(demo_store) as store:
-        before = [label_of(judgment) for judgment in load_results(store, 1).judgments["safety"]]
+    before = [label_of(judgment) for judgment in results_of(demo_store).judgments["safety"]]
     assert row(printed, "safety")[3] == str(sum(label is not Preference.BOTH_BAD for label in before))
     assert "1 label and 1 explanation, by Ada" in err
     assert results.overridden.labels == 1

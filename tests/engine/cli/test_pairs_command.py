@@ -92,18 +92,13 @@ def test_two_candidates_of_one_name_are_refused_with_what_tells_them_apart(tmp_p
 def test_nothing_is_overwritten_and_bad_words_are_refused(tmp_path: Path) -> None:
     files = [saved(tmp_path / f"{name}.json", name, "q1") for name in "xy"]
     before = files[0].read_bytes()
+    out = ("--out", tmp_path / "out.tsv")
     for words, says in (
-        (["--out", files[0]], "it would be overwritten"),
-        (["--out", tmp_path / "out.csv"], "a dataset is written as TSV, JSON or Parquet"),
-        (
-            ["--out", tmp_path / "out.tsv", "--columns", "output_a=output"],
-            "'output_a' is not a column of model outputs",
-        ),
-        (
-            ["--out", tmp_path / "out.tsv", "--columns", "output=text"],
-            "output: the file has no column 'text'",
-        ),
-        (["--out", tmp_path / "out.tsv", "--pairs", 0], "Request 1 or more"),
+        (("--out", files[0]), "it would be overwritten"),
+        (("--out", tmp_path / "out.csv"), "a dataset is written as TSV, JSON or Parquet"),
+        ((*out, "--columns", "output_a=output"), "'output_a' is not a column of model outputs"),
+        ((*out, "--columns", "output=text"), "output: the file has no column 'text'"),
+        ((*out, "--pairs", 0), "Request 1 or more"),
     ):
         refused = run_here("pairs", *files, *words)
         assert (refused.returncode, says in refused.stderr) == (2, True), refused.stderr

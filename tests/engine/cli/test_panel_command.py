@@ -13,6 +13,7 @@ from engine.store.run_store import RunStore
 from tests.commands import give as given
 from tests.commands import refusal
 from tests.engine.cli.in_process import Command, safety_alone
+from tests.steps import results_of
 
 
 @pytest.fixture
@@ -38,8 +39,7 @@ def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges
     assert {"judge 1", "judge 2", "the lengths of the responses"} <= {
         line.split("  ")[0] for line in printed.splitlines()
     }
-    with RunStore(demo_store) as opened:
-        results = load_results(opened, 2)
+    results = results_of(demo_store, 2)
     assert results.calibration is not None
     assert tuple(results.calibration.criteria) == ("safety",)
     saved = tmp_path / "panel.json"

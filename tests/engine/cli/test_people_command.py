@@ -1,6 +1,8 @@
 """`annotations`: three annotators on two computers, each with a data folder, exchange annotations."""
 
 import json
+import shutil
+from copy import copy
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,10 +19,11 @@ ITEMS = range(1, 21)
 class Home:
     """The data folder of a computer, and `annotators` given there."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, folder: Path, labelled: Laptop, monkeypatch: pytest.MonkeyPatch) -> None:
         self._folder, self._monkeypatch = folder, monkeypatch
-        folder.mkdir()
-        self.laptop = Laptop(folder / "data")
+        shutil.copytree(labelled.path.parent, folder / "data")
+        self.laptop = copy(labelled)
+        self.laptop.path = folder / "data" / labelled.path.name
 
     def annotators(self, *words: object, code: int = 0) -> str:
         self._monkeypatch.setenv("TIEBREAK_HOME", str(self._folder))
@@ -29,25 +32,30 @@ class Home:
         return done.stdout + done.stderr
 
 
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Laptop, Laptop]:
+    """Of Ada, and of Ben and Cy, who is blind: 60 labels are stored once, and each test has copies."""
+    folder = tmp_path_factory.mktemp("computers")
+    desk, away = Laptop(folder / "desk"), Laptop(folder / "away")
+    away.at = START + timedelta(hours=1)
+    for item in ITEMS:
+        desk.label(item, A, "Ada", f"{item} is better.")
+        away.label(item, B, "Ben", f"{item} is worse.")
+        away.agree(item, A, "Cy", blind=True)
+    away.note(7, "unclear", "Cy", "ask")
+    return desk, away
+
+
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+def desk(labelled: tuple[Laptop, Laptop], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """Ada labels here."""
-    home = Home(tmp_path / "desk", monkeypatch)
-    for item in ITEMS:
-        home.laptop.label(item, A, "Ada", f"{item} is better.")
-    return home
+    return Home(tmp_path / "desk", labelled[0], monkeypatch)
 
 
 @pytest.fixture
-def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+def away(labelled: tuple[Laptop, Laptop], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     """Ben and Cy label here, Cy blind."""
-    home = Home(tmp_path / "away", monkeypatch)
-    home.laptop.at = START + timedelta(hours=1)
-    for item in ITEMS:
-        home.laptop.label(item, B, "Ben", f"{item} is worse.")
-        home.laptop.agree(item, A, "Cy", blind=True)
-    home.laptop.note(7, "unclear", "Cy", "ask")
-    return home
+    return Home(tmp_path / "away", labelled[1], monkeypatch)
 
 
 def test_three_people_on_two_computers_say_everything_once(desk: Home, away: Home, tmp_path: Path) -> None:
@@ -71,13 +79,11 @@ def test_three_people_on_two_computers_say_everything_once(desk: Home, away: Hom
 
 def test_items_are_dealt_and_agreement_is_printed(desk: Home, away: Home, tmp_path: Path) -> None:
     data, dealt = tmp_path / "data.json", tmp_path / "dealt"
-    rows = [
-        {"id": i.id, "instruction": i.instruction, "output_a": "a", "output_b": "b"} for i in desk.laptop.data
-    ]
+    texts = {"output_a": "a", "output_b": "b"}
+    rows = [{"id": item.id, "instruction": item.instruction, **texts} for item in desk.laptop.data]
     data.write_text(json.dumps(rows))
-    said = desk.annotators(
-        "assign", data, "--annotator", "Ada", "--annotator", "Ben", "--repeats", 4, "--out", dealt
-    )
+    names = ("--annotator", "Ada", "--annotator", "Ben")
+    said = desk.annotators("assign", data, *names, "--repeats", 4, "--out", dealt)
     assert "Ada.tsv: 0 training items, 0 gold items, 10 other items, 4 hidden repeats." in said
     assert len(load_dataset(dealt / "Ben.tsv")) == 14
     away.annotators("export", 1, "--out", tmp_path / "away.json")
@@ -97,9 +103,8 @@ def test_a_fourth_settles_and_what_he_settled_is_gold(desk: Home, away: Home, tm
     rows = [(item.id, item.instruction, item.output_a, item.output_b) for item in desk.laptop.data]
     lines = map("\t".join, [("id", "instruction", "output_a", "output_b"), *rows])
     data.write_text("\n".join([*lines, ""]), "utf-8")
-    made = run_here(
-        "runs", "export", 1, "--dataset", data, "--as-dataset", gold, "--labels-of", "adjudicated"
-    )
+    of_dora = ("--as-dataset", gold, "--labels-of", "adjudicated")
+    made = run_here("runs", "export", 1, "--dataset", data, *of_dora)
     assert "20 of 20 labels are human ones, by Dora." in made.stdout + made.stderr
     adjudicated = load_dataset(gold)
     labels = adjudicated.labels("safety")

@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.events import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.llama.model import LlamaModel, Vocabulary
-from engine.models.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
 from engine.system.paths import demo_model
 from tests.commands import ROOT, printed, refusal, run_here
+from tests.steps import template_of
 
 DEMO = ROOT / "examples" / "demo.tsv"
 
@@ -24,8 +22,7 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 
 def ids_of(place: int, order: Order, criterion: str) -> tuple[int, ...]:
     """What a run gives the demo model to read."""
-    with LlamaModel(demo_model(), vocabulary_only=True) as model:
-        template = chat_template(model.chat_template, Vocabulary(model), CancelToken())
+    with template_of(demo_model()) as (_, template):
         tree = build_prompt(load_dataset(DEMO)[place], order, ELOQUENT)
         return tokenize_prompt(tree, template).branches[ELOQUENT.names.index(criterion)].prompt
 

@@ -80,11 +80,7 @@ def test_a_submission_has_a_page_too(tmp_path: Path, submission: list[str]) -> N
     ],
 )
 def test_wrong_arguments_are_named_and_nothing_is_written(
-    tmp_path: Path,
-    submission: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    changed: list[str],
-    message: str,
+    tmp_path: Path, submission: list[str], monkeypatch: pytest.MonkeyPatch, changed: list[str], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "taken" / "margins.svg").mkdir(parents=True)
@@ -95,9 +91,7 @@ def test_wrong_arguments_are_named_and_nothing_is_written(
 
 
 @needs_links
-def test_neither_the_gold_labels_nor_the_submission_are_overwritten(
-    tmp_path: Path, submission: list[str]
-) -> None:
+def test_neither_gold_labels_nor_submission_are_overwritten(tmp_path: Path, submission: list[str]) -> None:
     for read in (submission[0], submission[2]):
         linked = tmp_path / f"{Path(read).stem}.html"
         linked.symlink_to(read)

@@ -141,9 +141,7 @@ def test_measures_need_no_rubric_for_a_run(bench: Bench) -> None:
     assert "\nhöflichkeit       4" in done.stdout
 
 
-def test_a_run_or_submission_is_weighed_by_its_rubric_or_the_one_that_is_named(
-    bench: Bench, tmp_path: Path
-) -> None:
+def test_a_run_or_submission_is_weighed_by_its_rubric_or_the_named_one(bench: Bench, tmp_path: Path) -> None:
     own = "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie."
     done = run_here("weighted-score", 1, "--gold", bench.dataset, "--store", bench.store)
     assert own in done.stdout

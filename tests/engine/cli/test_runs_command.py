@@ -4,25 +4,22 @@ import hashlib
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from engine.annotations.records import new_override
-from engine.core.events import CancelToken
 from engine.core.items import Preference
-from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.judging.plan import RunPlan, open_model
-from engine.judging.run import run_judging
-from engine.models.checked_model import CheckedModel
 from engine.results.exports import RUN_COLUMNS
-from engine.settings.rows import JudgeSettings, MachineSettings
+from engine.settings.rows import JudgeSettings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import refusal
 from tests.engine.cli.in_process import give_runs
+from tests.steps import judge, plan_with
 
 
 def change(store: Path, column: str, value: Path) -> None:
@@ -66,15 +63,11 @@ def test_where_the_dataset_is_another_the_data_are_exported_without_it(
 def judged_once(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store whose run 1 are two items, judged by the demo model as `judge` would do it."""
     folder = tmp_path_factory.mktemp("judged")
-    data, path = Path(shutil.copy(demo_gold, folder / "data.tsv")), demo_model()
-    state = path.stat()
-    model = CheckedModel(
-        path, "demo", hashlib.sha256(path.read_bytes()).hexdigest(), state.st_size, state.st_mtime_ns
-    )
+    data = Path(shutil.copy(demo_gold, folder / "data.tsv"))
     settings = JudgeSettings(context=2048, max_explanation_tokens=20)
-    plan = RunPlan(load_dataset(data).head(2), ELOQUENT, settings, MachineSettings(1, 0), model)
-    with RunStore(folder / "judged.sqlite") as store:
-        list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+    plan = plan_with(demo_model(), load_dataset(data).head(2), settings)
+    file_hash = hashlib.sha256(demo_model().read_bytes()).hexdigest()
+    judge(replace(plan, model=replace(plan.model, hash=file_hash)), folder / "judged.sqlite")
     return folder / "judged.sqlite"
 
 
@@ -90,9 +83,7 @@ def relabel(path: Path) -> Preference:
         first = next(store.judged(1))
         written_for = first.explanations["safety"].preference
         label = next(other for other in Preference if other is not written_for)
-        store.annotate(
-            1, new_override(first.item_id, "safety", preference=label, explanation=None, author="Ada")
-        )
+        store.annotate(1, new_override(first.item_id, "safety", label, None, author="Ada"))
     return label
 
 

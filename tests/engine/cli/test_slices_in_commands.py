@@ -30,9 +30,7 @@ def sliced_gold(demo_gold: Path, tmp_path: Path) -> Path:
     return path
 
 
-def test_evaluate_by_slice_counts_every_item_once(
-    command: Command, sliced_gold: Path, tmp_path: Path
-) -> None:
+def test_evaluate_by_slice_counts_each_item_once(command: Command, sliced_gold: Path, tmp_path: Path) -> None:
     file = tmp_path / "scores.json"
     shown = command("evaluate", 1, "--gold", sliced_gold, "--by", "kind", "--by", "longer", "--json", file)
     assert "\x1b" not in shown
@@ -86,9 +84,7 @@ def test_weigh_and_compare_divide_the_items(
     assert set(slices) == {"run 1", "submission.tsv"}
 
 
-def test_weigh_divides_items_without_human_labels(
-    sliced_gold: Path, demo_store: Path, tmp_path: Path
-) -> None:
+def test_weigh_divides_items_without_gold_labels(sliced_gold: Path, demo_store: Path, tmp_path: Path) -> None:
     """The dataset of the run itself, where no other is named; a table without labels for a submission."""
     rows = [line.split("\t") for line in sliced_gold.read_text("utf-8").splitlines()]
     bare, file = tmp_path / "bare.tsv", tmp_path / "weighed.json"
@@ -130,11 +126,8 @@ def test_commands_divide_the_items_by_the_tags_of_people(
         file = tmp_path / "scores.json"
         give("evaluate", system, "--by", "tag", "--json", file)
         [found] = json.loads(file.read_text())["details"]["slices"]
-        assert [(part["key"], part["items"]) for part in found["slices"]] == [
-            ("hard", 2),
-            ("odd", 1),
-            ("", ITEMS - 2),
-        ]
+        parts = [(part["key"], part["items"]) for part in found["slices"]]
+        assert parts == [("hard", 2), ("odd", 1), ("", ITEMS - 2)]
     shown = give("compare", 1, submission, "--slice", "tag=hard", "--by", "tag")
     assert "On 2 items with the human labels of safety.tsv: tag = hard" in shown
     assert "A wins" in shown

@@ -38,11 +38,8 @@ def give(command: str, store: Path, *words: object) -> int:
 def test_the_best_settings_are_written_as_a_recipe_that_judges(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gold, store, recipe = (
-        labelled(tmp_path / "gold.tsv", 40),
-        tmp_path / "runs.sqlite",
-        tmp_path / "best.json",
-    )
+    gold, store = labelled(tmp_path / "gold.tsv", 40), tmp_path / "runs.sqlite"
+    recipe = tmp_path / "best.json"
     assert give("tune", store, "demo", gold, "--out", recipe, *QUICK) == 0
     first = capsys.readouterr().out
     assert "are significantly better than always giving the most frequent label." in first
@@ -54,10 +51,8 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
     assert any("are significantly better than " in said for said in found.says)
     with RunStore(store) as opened:
         runs = opened.runs()
-        assert [run.name for run in runs[:2]] == [
-            "Settings tried: no examples",
-            "Settings tried: short wording",
-        ]
+        tried = [f"Settings tried: {what}" for what in ("no examples", "short wording")]
+        assert [run.name for run in runs[:2]] == tried
         assert runs[0].manifest["random_order"][TUNING] is True
         assert (runs[0].until, runs[0].judged) == (None, 32)
         assert runs[3].judged < 32 or found.judge.examples_path  # what was given up judges no more
@@ -81,16 +76,12 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
 
 
 def test_a_recipe_decides_its_settings_alone(tmp_path: Path) -> None:
-    words = ("data.tsv", "--recipe", tmp_path / "no.json", "--out", tmp_path / "s.tsv")
-    for option in (
-        ["--method", "pointwise-grade"],
-        ["--orders", "one"],
-        ["--criteria", "safety"],
-        ["--few-shot", "2"],
-    ):
-        store = ("--store", tmp_path / "runs.sqlite")
-        assert f"--recipe sets what {option[0]} would" in refusal("judge", *words, *option, *store)
-    assert "--model is missing" in refusal("judge", "data.tsv", "--out", tmp_path / "s.tsv", *store)
+    asked = ("judge", "data.tsv", "--out", tmp_path / "s.tsv", "--store", tmp_path / "runs.sqlite")
+    for option in ("--method pointwise-grade", "--orders one", "--criteria safety", "--few-shot 2"):
+        name, value = option.split()
+        refused = refusal(*asked, "--recipe", tmp_path / "no.json", name, value)
+        assert f"--recipe sets what {name} would" in refused
+    assert "--model is missing" in refusal(*asked)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +94,7 @@ def test_a_recipe_decides_its_settings_alone(tmp_path: Path) -> None:
         (["--wording", "helpful-harmless"], "--wording helpful-harmless: its criteria are"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_judged(
-    words: Sequence[str], said: str, tmp_path: Path
-) -> None:
+def test_what_cannot_be_is_refused_before_judging(words: Sequence[str], said: str, tmp_path: Path) -> None:
     gold = labelled(tmp_path / "gold.tsv", 40)
     with pytest.raises(SetupError, match=said):
         give("tune", tmp_path / "runs.sqlite", "demo", gold, "--out", tmp_path / "best.json", *QUICK, *words)

@@ -17,6 +17,7 @@ from engine.core.events import (
 )
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.judgments import JudgedItem, Unscored
+from tests.steps import there
 
 GROUP = GroupUnderWay(0, 1, 0, "x7", False, 512, 1200, seconds=40, seconds_left=80, run_seconds_left=300)
 JUDGED = ItemJudged(JudgedItem(0, "x7", "", {}), (Unscored("x7", "safety", "no letter"),))
@@ -42,8 +43,7 @@ def run(clock: Clock) -> RunFollower:
 
 
 def far(run: RunFollower) -> RunProgress:
-    assert run.progress is not None
-    return run.progress
+    return there(run.progress)
 
 
 def test_items_are_counted_from_what_was_judged_before(run: RunFollower) -> None:
@@ -58,9 +58,7 @@ def test_items_are_counted_from_what_was_judged_before(run: RunFollower) -> None
     assert run.health is NOT_LOOKED_AT
 
 
-def test_what_a_gpu_had_judged_is_of_this_session_where_the_processor_begins_once_more(
-    run: RunFollower,
-) -> None:
+def test_what_a_gpu_had_judged_is_of_this_session_where_the_processor_begins_anew(run: RunFollower) -> None:
     for event in (RunStarted(1, 30, 5), JUDGED, GROUP, DeviceLeft("A card", "it hung"), RunStarted(1, 30, 6)):
         run.follow(event)
     assert far(run) == RunProgress(1, 30, judged=6, judged_before=5, unscored=1, left=300)
@@ -79,14 +77,11 @@ def test_the_rate_is_that_of_the_last_half_minute(run: RunFollower, clock: Clock
     assert far(run).tokens_per_second == 37.5
 
 
-def test_what_is_left_and_what_a_stop_loses_go_on_where_nothing_is_heard(
-    run: RunFollower, clock: Clock
-) -> None:
+def test_what_is_left_and_a_stop_loses_go_on_where_nothing_is_heard(run: RunFollower, clock: Clock) -> None:
     run.follow(RunStarted(1, 30, 0))
     run.follow(GROUP)
     clock.now += 20
-    group = far(run).group
-    assert group is not None
+    group = there(far(run).group)
     assert (group.seconds, group.seconds_left, far(run).left) == (60, 60, 280)
     run.follow(JUDGED)
     assert (far(run).group, far(run).left) == (None, 280)

@@ -24,13 +24,7 @@ def test_what_is_invisible_is_written_out(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0.2, "1 s"),
-        (150, "2 min"),
-        (5390, "1 h 30 min"),
-        (5340, "89 min"),
-    ],
+    ("seconds", "words"), [(0.2, "1 s"), (150, "2 min"), (5390, "1 h 30 min"), (5340, "89 min")]
 )
 def test_a_time_is_said_as_people_say_it(seconds: float, words: str) -> None:
     assert duration(seconds) == words

@@ -60,9 +60,7 @@ def test_the_majority_is_more_than_half(labels: Sequence[HumanLabel], expected: 
 
 
 @given(some.lists(some.sampled_from(HUMAN_LABELS), min_size=1))
-def test_at_least_half_agree_with_a_majority_in_whatever_order_they_are_asked(
-    labels: list[HumanLabel],
-) -> None:
+def test_half_and_more_agree_with_a_majority_in_whatever_order_asked(labels: list[HumanLabel]) -> None:
     found = majority(labels)
     assert found is majority(labels[::-1])
     assert found is None or 2 * sum(agree(label, found) for label in labels) > len(labels)

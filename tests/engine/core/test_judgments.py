@@ -11,9 +11,7 @@ from engine.core.judgments import FittedOn, Overlap
 
 def items(*numbers: int) -> list[Item]:
     """Two items of each instruction; ids and order say nothing."""
-    return [
-        Item(f"of {numbers}: {number}", f"question {number // 2}", "a", f"b {number}") for number in numbers
-    ]
+    return [Item(f"of {numbers}: {n}", f"question {n // 2}", "a", f"b {n}") for n in numbers]
 
 
 @pytest.mark.parametrize(

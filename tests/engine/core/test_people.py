@@ -16,7 +16,7 @@ from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
 from tests.commands import said_by
 from tests.judged import IDENTITY, judged_item
-from tests.steps import refused
+from tests.steps import refused, there
 from tests.taking_back import take_back
 
 A, B, GOOD, BAD = Preference
@@ -55,8 +55,7 @@ def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: Ru
     override(store, None, "A reason.")
     other = override(store, BAD, item_id="id 1")
     assert standing(store) == {"id 0": (None, "A reason."), "id 1": (BAD, None)}
-    undone = take_back(store, 1, KEY)
-    assert undone is not None
+    undone = there(take_back(store, 1, KEY))
     assert undone.undone is not None
     assert standing(store)["id 0"] == (A, None)
     assert store.annotations(1, records.AnnotationKind.OVERRIDE) == [first, undone, other]
@@ -256,9 +255,7 @@ def test_a_settled_label_stands_whatever_is_said_later(store: RunStore) -> None:
 @pytest.mark.parametrize(
     "source", [records.LabelSource(), records.LabelSource(records.LabelSourceKind.ADJUDICATED)]
 )
-def test_of_two_adjudicators_the_last_one_s_label_stands(
-    store: RunStore, source: records.LabelSource
-) -> None:
+def test_of_two_adjudicators_the_last_label_stands(store: RunStore, source: records.LabelSource) -> None:
     override(store, A, author="Ada")
     for adjudicator, label in (("Eve", GOOD), ("Fay", BAD), ("Eve", B)):
         pause()
@@ -299,9 +296,7 @@ def test_the_last_word_of_a_person_counts_and_what_confirmed_a_label_goes_with_i
     assert load_reviews(store, 1).labels == {"Ada": {KEY: GOOD}}
 
 
-def test_label_and_explanation_may_be_of_two_people_the_last_of_each_counts(
-    store: RunStore,
-) -> None:
+def test_label_and_explanation_may_be_of_two_people_the_last_of_each_counts(store: RunStore) -> None:
     override(store, BAD, "His words.", author="Ben")
     override(store, None, "Only my words.", author="Ada")
     found = stands(store)[KEY]
@@ -326,8 +321,7 @@ def test_an_explanation_alone_is_no_label_and_taken_back_leaves_a_confirmed_one(
 def test_a_person_takes_back_only_what_he_said(store: RunStore) -> None:
     override(store, A, author="Ada")
     override(store, B, author="Ben")
-    undone = take_back(store, 1, KEY, "Ada")
-    assert undone is not None
+    undone = there(take_back(store, 1, KEY, "Ada"))
     assert (undone.author, undone.preference) == ("Ada", A)
     assert stands(store)[KEY].author == "Ben"
     assert take_back(store, 1, KEY, "Ada") is None

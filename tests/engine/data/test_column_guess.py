@@ -49,9 +49,7 @@ def labels(dataset: Dataset, criterion: str = "overall_quality") -> list[str]:
 
 
 @pytest.mark.parametrize("shape", shapes.SHAPES)
-def test_every_published_shape_is_known_or_foreign_and_opens_by_its_guess(
-    shape: Shape, tmp_path: Path
-) -> None:
+def test_each_published_shape_is_known_or_foreign_and_opens_as_guessed(shape: Shape, tmp_path: Path) -> None:
     path = shape(tmp_path)
     known = known_as(look_into(path, may_be_empty=False))
     if known is not None:
@@ -170,9 +168,7 @@ def test_ratings_of_a_criterion_are_its_labels(tmp_path: Path) -> None:
         (["1", "2", "tie", "nan"], {"nan": ""}),
     ],
 )
-def test_only_what_says_so_by_itself_is_guessed_as_a_label(
-    values: list[str], expected: dict[str, str]
-) -> None:
+def test_only_what_says_so_itself_is_guessed_as_a_label(values: list[str], expected: dict[str, str]) -> None:
     assert meanings_of(values) == expected
 
 

@@ -1,10 +1,19 @@
 """Sources: how they are written, and what they read of a row."""
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
-from engine.data import column_source
+from engine.data.column_source import (
+    DialoguePart,
+    RowReader,
+    SourceProblem,
+    Turn,
+    parse_source,
+    part_of,
+    turns_of,
+)
 
 NESTED = json.dumps({"list": [{"text": "one", "score": 2.50}, {"text": "two", "score": "10"}], "n": None})
 CELLS = {
@@ -25,8 +34,8 @@ CELLS = {
 }
 
 
-def read(text: str, between: str = "-") -> str:
-    return column_source.RowReader(CELLS).text(column_source.parse_source(text, list(CELLS)), between)
+def read(text: str, cells: Mapping[str, str] = CELLS) -> str:
+    return RowReader(cells).text(parse_source(text, list(cells)), "-")
 
 
 @pytest.mark.parametrize(
@@ -75,8 +84,8 @@ def test_a_source_reads_what_it_names(text: str, found: str) -> None:
     "text", ["z", "a+z", "z@reply", "a@part", "talk@reply:z", "nested..x", "1>2>3", "", "+", ">"]
 )
 def test_a_source_that_names_nothing_is_refused(text: str) -> None:
-    with pytest.raises(column_source.SourceProblem, match="the file has no column"):
-        column_source.parse_source(text, list(CELLS))
+    with pytest.raises(SourceProblem, match="the file has no column"):
+        parse_source(text, list(CELLS))
 
 
 @pytest.mark.parametrize(
@@ -87,24 +96,25 @@ def test_a_source_that_names_nothing_is_refused(text: str) -> None:
         ("a.text", r"'a' is not a JSON list or object: 'A'\."),
         ("a@reply", r"'a' is not a dialogue: 'A'\."),
         ("talk@reply:b", r"'b' is 'B', not a number of rounds\."),
+        ("word@before:_", r"'word' has no '_': 'none'\."),
     ],
 )
 def test_a_cell_that_does_not_hold_it_is_named(text: str, problem: str) -> None:
-    with pytest.raises(column_source.SourceProblem, match=f"^{problem}$"):
+    with pytest.raises(SourceProblem, match=f"^{problem}$"):
         read(text)
 
 
 def test_half_a_character_that_is_written_as_an_escape_is_named() -> None:
-    with pytest.raises(column_source.SourceProblem, match=r"^'c' contains \\ud83d, half a character"):
-        column_source.RowReader({"c": '["\\ud83d"]'}).text(column_source.parse_source("c@users", ["c"]), "")
+    with pytest.raises(SourceProblem, match=r"^'c' contains \\ud83d, half a character"):
+        read("c@users", {"c": '["\\ud83d"]'})
 
 
 @pytest.mark.parametrize("depth", [300, 900, 5000, 100_000])
 def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
     cell = '{"a": ' + "[" * depth + "]" * depth + "}"
     try:
-        text = column_source.RowReader({"c": cell}).text(column_source.parse_source("c.a", ["c"]), "")
-    except column_source.SourceProblem as problem:
+        text = read("c.a", {"c": cell})
+    except SourceProblem as problem:
         assert "'c'" in str(problem)  # noqa: PT017 - either is right, for Python's limit differs
     else:
         assert text == "[" * depth + "]" * depth
@@ -112,15 +122,8 @@ def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
 
 @pytest.mark.parametrize("rounds", ["inf", "nan", "1e400", "0", "-1", "1.5", "x", "9999999999"])
 def test_rounds_that_are_no_number_of_rounds_are_named(rounds: str) -> None:
-    with pytest.raises(column_source.SourceProblem, match="not a number of rounds"):
-        column_source.RowReader({**CELLS, "turn": rounds}).text(
-            column_source.parse_source("talk@reply:turn", list(CELLS)), ""
-        )
-
-
-def test_a_mark_that_is_not_there_is_named() -> None:
-    with pytest.raises(column_source.SourceProblem, match=r"'word' has no '_': 'none'\."):
-        read("word@before:_")
+    with pytest.raises(SourceProblem, match="not a number of rounds"):
+        read("talk@reply:turn", {**CELLS, "turn": rounds})
 
 
 # Dialogues in a cell: which shapes are read, and what of them is taken
@@ -132,7 +135,7 @@ MESSAGES = [
     {"role": "user", "content": "Bye"},
     {"role": "assistant", "content": "So long"},
 ]
-TURNS = [column_source.Turn(message["role"], message["content"]) for message in MESSAGES]
+TURNS = [Turn(message["role"], message["content"]) for message in MESSAGES]
 
 
 @pytest.mark.parametrize(
@@ -148,77 +151,57 @@ TURNS = [column_source.Turn(message["role"], message["content"]) for message in 
     ],
 )
 def test_published_shapes_of_dialogues_are_read(cell: str) -> None:
-    assert column_source.turns_of(cell) == TURNS
+    assert turns_of(cell) == TURNS
 
 
 @pytest.mark.parametrize(
     "cell",
     [
-        "",
-        "A text. Human: no",
-        "[1, 2]",
-        "[not JSON",
-        "[]",
-        '["x", 3]',
+        *("", "A text. Human: no", "[1, 2]", "[not JSON", "[]", '["x", 3]'),
         '{"role": "user", "content": "x"}',
         '[{"role": "user"}]',
         "Human: only one side speaks",
     ],
 )
 def test_other_texts_are_no_dialogues(cell: str) -> None:
-    assert column_source.turns_of(cell) is None
+    assert turns_of(cell) is None
 
 
 @pytest.mark.parametrize(
-    ("part", "text"),
+    ("part", "rounds", "text"),
     [
-        (column_source.DialoguePart.PROMPT, "User: Hi\n\nAssistant: Hello\n\nUser: Bye"),
-        (column_source.DialoguePart.REPLY, "So long"),
-        (column_source.DialoguePart.USERS, "User: Hi\n\nUser: Bye"),
-        (column_source.DialoguePart.REPLIES, "Assistant: Hello\n\nAssistant: So long"),
-        (
-            column_source.DialoguePart.DIALOGUE,
-            "User: Hi\n\nAssistant: Hello\n\nUser: Bye\n\nAssistant: So long",
-        ),
+        (DialoguePart.PROMPT, None, "User: Hi\n\nAssistant: Hello\n\nUser: Bye"),
+        (DialoguePart.REPLY, None, "So long"),
+        (DialoguePart.USERS, None, "User: Hi\n\nUser: Bye"),
+        (DialoguePart.REPLIES, None, "Assistant: Hello\n\nAssistant: So long"),
+        (DialoguePart.DIALOGUE, None, "User: Hi\n\nAssistant: Hello\n\nUser: Bye\n\nAssistant: So long"),
+        (DialoguePart.PROMPT, 1, "Hi"),
+        (DialoguePart.REPLY, 1, "Hello"),
+        (DialoguePart.REPLIES, 1, "Hello"),
     ],
 )
-def test_a_part_of_several_turns_names_who_speaks(part: column_source.DialoguePart, text: str) -> None:
-    assert column_source.part_of(TURNS, part) == text
-
-
-@pytest.mark.parametrize(
-    ("part", "text"),
-    [
-        (column_source.DialoguePart.PROMPT, "Hi"),
-        (column_source.DialoguePart.REPLY, "Hello"),
-        (column_source.DialoguePart.REPLIES, "Hello"),
-    ],
-)
-def test_of_one_round_the_texts_stand_alone(part: column_source.DialoguePart, text: str) -> None:
-    assert column_source.part_of(TURNS, part, rounds=1) == text
+def test_a_part_of_several_turns_names_who_speaks_and_of_one_round_the_texts_stand_alone(
+    part: DialoguePart, rounds: int | None, text: str
+) -> None:
+    assert part_of(TURNS, part, rounds) == text
 
 
 def test_a_system_message_belongs_to_the_instruction_and_is_named() -> None:
-    turns = [column_source.Turn("system", "Be short."), *TURNS[:2]]
-    for part in (column_source.DialoguePart.PROMPT, column_source.DialoguePart.USERS):
-        assert column_source.part_of(turns, part) == "System: Be short.\n\nUser: Hi"
+    turns = [Turn("system", "Be short."), *TURNS[:2]]
+    for part in (DialoguePart.PROMPT, DialoguePart.USERS):
+        assert part_of(turns, part) == "System: Be short.\n\nUser: Hi"
 
 
 def test_a_list_of_texts_is_one_side_or_both_by_turns() -> None:
-    turns = column_source.turns_of('["Hi", "Hello", null]')
+    turns = turns_of('["Hi", "Hello", null]')
     assert turns is not None
-    assert (
-        column_source.part_of(turns, column_source.DialoguePart.USERS) == "User: Hi\n\nUser: Hello\n\nUser: "
-    )
-    assert column_source.part_of(turns[:1], column_source.DialoguePart.REPLIES) == "Hi"
-    assert column_source.part_of(turns[:2], column_source.DialoguePart.REPLY) == "Hello"
-    assert column_source.part_of(turns[:2], column_source.DialoguePart.PROMPT) == "Hi"
+    assert part_of(turns, DialoguePart.USERS) == "User: Hi\n\nUser: Hello\n\nUser: "
+    assert part_of(turns[:1], DialoguePart.REPLIES) == "Hi"
+    assert part_of(turns[:2], DialoguePart.REPLY) == "Hello"
+    assert part_of(turns[:2], DialoguePart.PROMPT) == "Hi"
 
 
-@pytest.mark.parametrize(
-    "part",
-    [column_source.DialoguePart.REPLY, column_source.DialoguePart.PROMPT, column_source.DialoguePart.REPLIES],
-)
-def test_without_a_reply_there_is_none_to_take(part: column_source.DialoguePart) -> None:
-    with pytest.raises(column_source.SourceProblem, match="it has no turn of the assistant"):
-        column_source.part_of(TURNS[:1], part)
+@pytest.mark.parametrize("part", [DialoguePart.REPLY, DialoguePart.PROMPT, DialoguePart.REPLIES])
+def test_without_a_reply_there_is_none_to_take(part: DialoguePart) -> None:
+    with pytest.raises(SourceProblem, match="it has no turn of the assistant"):
+        part_of(TURNS[:1], part)

@@ -103,15 +103,7 @@ def test_no_text_is_taken_for_anything_else(save: SaveRows, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "item_id"),
-    [
-        ("7", "7"),
-        ("1.0", "1.0"),
-        ('"007"', "007"),
-        ('" x"', " x"),
-        ('"6a2f-1b"', "6a2f-1b"),
-        ("true", "true"),
-    ],
+    ("written", "item_id"), [("7", "7"), ("1.0", "1.0"), ('"007"', "007"), ('" x"', " x"), ("true", "true")]
 )
 def test_ids_are_strings_as_written(tmp_path: Path, written: str, item_id: str) -> None:
     path = tmp_path / "x.jsonl"
@@ -291,7 +283,7 @@ def test_of_many_problems_fifty_are_shown_and_the_rest_counted(save: SaveRows) -
     path = save(*({"safety_preference": "C"} for _ in range(60)))
     with pytest.raises(InputError, match=r"(?s)^x\.jsonl: 60 problems\..*and 10 more\.\nFix") as caught:
         load_dataset(path)
-    assert len(caught.value.problems) == 50
+    assert caught.value.problem.count("unknown label 'C'") == len(caught.value.problems) == 50
 
 
 @pytest.mark.parametrize(
@@ -415,10 +407,7 @@ def test_a_tie_may_be_said_without_saying_which(tmp_path: Path) -> None:
         "id,instruction,output_a,output_b,safety_preference\n1,q,a,b,tie\n2,q,a,b,\n", encoding="utf-8"
     )
     dataset = load_dataset(path)
-    assert [{name: gold.label for name, gold in item.gold.items()} for item in dataset] == [
-        {"safety": Tie.TIE},
-        {},
-    ]
+    assert [dict(item.gold) for item in dataset] == [{"safety": Gold(Tie.TIE)}, {}]
     assert summary_of(dataset).labels["safety"] == {"A": 0, "B": 0, "both_good": 0, "both_bad": 0, "tie": 1}
 
 
@@ -438,8 +427,5 @@ def test_items_in_short_are_the_items(save: SaveRows) -> None:
     for item, short in zip(dataset, dataset.items_in_short(), strict=True):
         texts = (short.id, short.instruction, short.output_a, short.output_b)
         assert (*texts, short.gold) == (item.id, item.instruction, item.output_a, item.output_b, item.gold)
-        assert (short.lengths, short.group, short.content_hash) == (
-            item.lengths,
-            item.group,
-            item.content_hash,
-        )
+        for name in ("lengths", "group", "content_hash"):
+            assert getattr(short, name) == getattr(item, name)

@@ -46,15 +46,10 @@ def log(path: Path, members: dict[str, bytes], method: int) -> Path:
         directory = listed.start_dir
         for entry in listed.infolist():
             data = members[entry.filename]
-            told = (
-                struct.pack("<H", method),
-                struct.pack("<L", zlib.crc32(data)),
-                struct.pack("<L", len(data)),
-            )
-            for start, (at, crc, size) in ((entry.header_offset, (8, 14, 22)), (directory, (10, 16, 24))):
-                whole[start + at : start + at + 2] = told[0]
-                whole[start + crc : start + crc + 4] = told[1]
-                whole[start + size : start + size + 4] = told[2]
+            for start in (entry.header_offset, directory + 2):
+                struct.pack_into("<H", whole, start + 8, method)
+                struct.pack_into("<L", whole, start + 14, zlib.crc32(data))
+                struct.pack_into("<L", whole, start + 22, len(data))
             directory += 46 + len(entry.filename)
     path.write_bytes(bytes(whole))
     return path
@@ -74,19 +69,12 @@ def test_what_is_no_log_and_what_is_damaged_is_told(tmp_path: Path) -> None:
     whole = log(tmp_path / "m.eval", SAMPLES, 93).read_bytes()
     empty = log(tmp_path / "empty.eval", {"header.json": b"{}"}, 93).read_bytes()
     at = whole.index(b"a_epoch_1.json") + 25  # within what is packed
-    for name, data, says in (
-        ("text.eval", b"id,verdict\n", "is no log of inspect_ai, or a damaged one"),
-        ("cut.eval", whole[:-40], "is no log of inspect_ai, or a damaged one"),
-        (
-            "bits.eval",
-            whole[:at] + b"\0\0\0\0" + whole[at + 4 :],
-            "is no log of inspect_ai, or a damaged one",
-        ),
-        ("empty.eval", empty, "has no samples"),
-    ):
-        (tmp_path / name).write_bytes(data)
+    bits, no_log = whole[:at] + b"\0\0\0\0" + whole[at + 4 :], "is no log of inspect_ai, or a damaged one"
+    no_logs = ((data, no_log) for data in (b"id,verdict\n", whole[:-40], bits))
+    for data, says in (*no_logs, (empty, "has no samples")):
+        (tmp_path / "x.eval").write_bytes(data)
         with pytest.raises(InputError, match=says):
-            read_outputs(tmp_path / name)
+            read_outputs(tmp_path / "x.eval")
 
 
 def test_a_log_that_unpacks_to_more_than_any_is_refused_before_it_is_there(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256))
 PDF = b"%PDF-1.4\n" + bytes(range(256))
 PAGE = b"<!DOCTYPE html>\n<html><body>404, not found</body></html>"
 PARQUET = parquet_bytes()
+UNMARKED = "UTF-16 text without a byte-order mark"
 
 
 def packed(data: bytes) -> bytes:
@@ -71,40 +72,15 @@ def packed(data: bytes) -> bytes:
         ("x.xlsx", b"PK\x03\x04\x14\0", "is a workbook of a spreadsheet program", "Save its sheet as CSV"),
         ("x.docx", b"", r"unknown suffix '\.docx'", r"Use \.tsv, \.csv"),
         ("x.tsv.gz", packed(packed(b"a\tb\n")), "is gzip-compressed twice", "Unpack it once"),
-        (
-            "x.gguf",
-            GGUF,
-            "is a model, not a table",
-            "A dataset is a table of instructions with two responses",
-        ),
+        ("x.gguf", GGUF, "is a model, not a table", "A dataset is a table of instructions with two resp"),
         ("x.gguf.gz", b"", "is a model, not a table", "Use it as the model"),
         ("x.tsv", GGUF, "is a model, not a table", "Use it as the model"),
         ("x.tsv.gz", packed(GGUF), "is a model, not a table", "Use it as the model"),
         ("x.tsv", b"SQLite format 3\0\x10\0", "is an SQLite database", "Export the table in it"),
-        (
-            "x.tsv",
-            TSV.encode("utf-16-le"),
-            "binary data, or UTF-16 text without a byte-order mark",
-            "Save it as UTF-8",
-        ),
-        (
-            "x.csv",
-            TSV.encode("utf-16-be"),
-            "binary data, or UTF-16 text without a byte-order mark",
-            "Save it as UTF-8",
-        ),
-        (
-            "x.json",
-            '[{"id": 1}]'.encode("utf-16-le"),
-            "UTF-16 text without a byte-order mark",
-            "Save it as UTF-8",
-        ),
-        (
-            "x.jsonl",
-            '{"id": 1}\n'.encode("utf-16-be"),
-            "UTF-16 text without a byte-order mark",
-            "Save it as UTF-8",
-        ),
+        ("x.tsv", TSV.encode("utf-16-le"), f"binary data, or {UNMARKED}", "Save it as UTF-8"),
+        ("x.csv", TSV.encode("utf-16-be"), f"binary data, or {UNMARKED}", "Save it as UTF-8"),
+        ("x.json", '[{"id": 1}]'.encode("utf-16-le"), UNMARKED, "Save it as UTF-8"),
+        ("x.jsonl", '{"id": 1}\n'.encode("utf-16-be"), UNMARKED, "Save it as UTF-8"),
         ("x.tsv", PNG, "is binary data", "choose another file"),
         ("x.jsonl", PNG, "is binary data", "choose another file"),
         ("x.csv", PDF, "is binary data", "choose another file"),
@@ -112,9 +88,7 @@ def packed(data: bytes) -> bytes:
         ("x", b"", "no suffix for its format", r"Use \.tsv, \.csv"),
     ],
 )
-def test_a_file_that_is_not_what_its_name_says(
-    save: Save, name: str, data: bytes, problem: str, hint: str
-) -> None:
+def test_a_file_that_its_name_belies(save: Save, name: str, data: bytes, problem: str, hint: str) -> None:
     with pytest.raises(InputError, match=f"(?s){problem}.*{hint}") as caught:
         read_data_file(save(name, data))
     assert len(caught.value.problems) == 1

@@ -93,9 +93,7 @@ TAKEN = {
 
 
 @pytest.mark.parametrize("wanted", READERS)
-def test_a_file_of_another_kind_is_named_with_what_takes_it(
-    files: dict[FileKind, Path], wanted: FileKind
-) -> None:
+def test_another_kind_of_file_is_named_with_its_use(files: dict[FileKind, Path], wanted: FileKind) -> None:
     for kind, path in files.items():
         if kind in TAKEN.get(wanted, {wanted}):
             READERS[wanted](path)
@@ -128,9 +126,7 @@ def test_a_file_of_another_kind_is_named_with_what_takes_it(
         ("x.gguf", "", FileKind.MODEL),
     ],
 )
-def test_what_a_file_is_shows_in_what_it_holds(
-    tmp_path: Path, name: str, text: str, kind: FileKind | None
-) -> None:
+def test_what_a_file_is_shows_within_it(tmp_path: Path, name: str, text: str, kind: FileKind | None) -> None:
     (tmp_path / name).write_text(text)
     found = None
     try:
@@ -168,9 +164,7 @@ OF_RUN = with_texts(dataset({"safety": [BAD, None, A], "truthfulness": [B, B, B]
 @pytest.fixture
 def reviewed(tmp_path: Path) -> RunResults:
     """A run that says A; Ada and Ben labelled two of its three items."""
-    stored_run(
-        tmp_path, OF_RUN, {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}, {"safety": "A is safe."}
-    )
+    stored_run(tmp_path, OF_RUN, {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}, {"safety": "A, safe."})
     with RunStore(tmp_path / "runs.sqlite") as store:
         store.annotate(1, new_override("7", "safety", B, "B, for me.", "Ada", origin=Origin.UNCERTAINTY))
         store.annotate(1, new_review("7", "Ben", confirmed={"safety": A}))

@@ -83,9 +83,7 @@ def test_all_that_is_wrong_is_said_at_once(dataset: Dataset) -> None:
         ("ids.txt", b"", "is empty"),
     ],
 )
-def test_a_file_that_is_no_list_is_refused(
-    dataset: Dataset, save: Save, name: str, data: bytes, found: str
-) -> None:
+def test_what_is_no_list_is_refused(dataset: Dataset, save: Save, name: str, data: bytes, found: str) -> None:
     with pytest.raises(InputError, match=found):
         read_ids(save(name, data), dataset)
 

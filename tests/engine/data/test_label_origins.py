@@ -203,9 +203,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path)
         ([""] * 200, 50, ""),
     ],
 )
-def test_the_first_items_of_a_sorted_file_are_told(
-    tmp_path: Path, labels: list[str], first: int, said: str
-) -> None:
+def test_the_head_of_a_sorted_file_is_told(tmp_path: Path, labels: list[str], first: int, said: str) -> None:
     whole = saved(tmp_path, *({"safety_preference": label} for label in labels))
     found = sorted_by_label(whole, whole.head(first))
     hint = f". Sample them instead: --sample {first}."

@@ -24,9 +24,7 @@ SIDES = {"instruction": "prompt", "output_a": "one", "output_b": "two"}
 COLUMNS = ColumnMap.of({"id": "uid", **SIDES})
 RANKED = ColumnMap.of({"instruction": "prompt", "chosen": "good", "rejected": "bad"})
 TEXTS_OF_ONE = {"prompt": "q", "one": "a", "two": "b"}
-
-PASSAGES = {"prompt": "q", "one": "a", "two": "b", "passages": ["One.", "Two."], "gold": "g"}
-
+PASSAGES = {**TEXTS_OF_ONE, "passages": ["One.", "Two."], "gold": "g"}
 SIDED = {"response_a": "Ann wrote it.", "response_b": "Bo wrote it."}
 
 Save = Callable[[str, bytes], Path]
@@ -48,9 +46,7 @@ def mapped(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some.lists(some.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
-def test_a_mapped_file_gives_exactly_the_texts_of_its_cells(
-    tmp_path: Path, rows: list[tuple[str, str, str]]
-) -> None:
+def test_a_mapped_file_gives_the_texts_of_its_cells(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
     table, records = tmp_path / "x.csv", tmp_path / "x.jsonl"
     numbered = [(f"u{number}", *row) for number, row in enumerate(rows)]
     with table.open("w", encoding="utf-8", newline="") as file:
@@ -120,9 +116,7 @@ def test_the_place_of_a_response_does_not_tell_which_was_chosen(tmp_path: Path) 
         ({"instruction": "prompt", "chosen": "one"}, "'rejected' has no column."),
     ],
 )
-def test_a_map_that_does_not_fit_the_file_is_refused(
-    tmp_path: Path, columns: dict[str, str], problem: str
-) -> None:
+def test_a_map_that_does_not_fit_is_refused(tmp_path: Path, columns: dict[str, str], problem: str) -> None:
     path = lines(tmp_path / "x.jsonl", {"uid": 1, **TEXTS_OF_ONE})
     with pytest.raises(ColumnsError) as caught:
         load_dataset(path, columns=ColumnMap.of(columns))
@@ -164,10 +158,8 @@ def test_a_column_that_is_used_and_there_twice_is_refused(save: Save) -> None:
 
 
 def test_labels_of_a_dataset_with_our_columns_can_be_mapped_too(save: Save) -> None:
-    data = (
-        b"id,instruction,output_a,output_b,safety_preference\n1,q,a,b,1\n2,q,a,b,tie\n3,q,a,b,A\n4,q,a,b,x\n"
-    )
-    path = save("x.csv", data)
+    rows = b"1,q,a,b,1\n2,q,a,b,tie\n3,q,a,b,A\n4,q,a,b,x\n"
+    path = save("x.csv", b"id,instruction,output_a,output_b,safety_preference\n" + rows)
     with pytest.raises(ColumnsError) as caught:
         load_dataset(path)
     assert not caught.value.foreign
@@ -411,27 +403,11 @@ def test_what_two_texts_begin_with_was_asked_where_nothing_else_was(
     assert (item.instruction, item.output_a, item.output_b) == found
 
 
-@pytest.mark.parametrize("of_row", [True, False])
-def test_labels_of_one_annotator_an_item_are_its_labels(tmp_path: Path, of_row: bool) -> None:
-    said = [("q1", "ann", "A"), ("q2", "ben", "B")]
-    records: list[dict[str, object]] = []
-    for q, who, label in said:
-        vote = {"who": who, "is": label}
-        records.append({"prompt": q, "one": "x", "two": "y", **(vote if of_row else {"votes": [vote]})})
-    place = "" if of_row else "votes[]."
-    columns = {**SIDES, "overall_quality_preference": f"{place}is", "annotator": f"{place}who"}
-    dataset = mapped(tmp_path, records, columns)
-    assert [item.gold["overall_quality"].label for item in dataset] == ["A", "B"]
-
-
 def test_a_null_and_a_key_that_one_of_several_places_lacks_are_empty(tmp_path: Path) -> None:
+    info, b = {"post": "Name a tree.", "article": None}, {"text": "A cat."}
     records: list[Mapping[str, object]] = [
-        {
-            "info": {"post": "Name a tree.", "article": None},
-            "a": {"text": "An oak."},
-            "b": {"text": "A cat."},
-        },
-        {"info": {"article": "Name a bird."}, "a": None, "b": {"text": "A wren."}},
+        {"info": info, "a": {"text": "An oak."}, "b": b},
+        {"info": {"article": "Name a bird."}, "a": None, "b": b},
     ]
     sources = {"instruction": "info.post+info.article", "output_a": "a.text", "output_b": "b.text"}
     dataset = mapped(tmp_path, records, sources)
@@ -459,10 +435,7 @@ def test_of_the_entries_of_a_list_the_first_that_has_something_is_read(tmp_path:
 
 def test_a_list_of_labels_that_is_not_there_is_no_label(tmp_path: Path) -> None:
     given = {"preference": [{"value": "A"}, {"value": "A"}]}
-    records = [
-        {"prompt": f"q{n}", "one": "a", "two": "b", "answers": answers}
-        for n, answers in enumerate((given, {}, None))
-    ]
+    records = [{**TEXTS_OF_ONE, "answers": answers} for answers in (given, {}, None)]
     sources = {**SIDES, "overall_quality_preference": "answers.preference[].value"}
     dataset = mapped(tmp_path, records, sources)
     assert [[gold.label for gold in item.gold.values()] for item in dataset] == [["A"], [], []]
@@ -470,7 +443,7 @@ def test_a_list_of_labels_that_is_not_there_is_no_label(tmp_path: Path) -> None:
 
 def test_a_value_of_a_scale_may_have_a_meaning_of_its_own(tmp_path: Path) -> None:
     values = ("1.02", "1.9", "1.5", "0", "NaN")
-    records = [{"prompt": f"q{at}", "one": "a", "two": "b", "p": value} for at, value in enumerate(values)]
+    records = [{**TEXTS_OF_ONE, "p": value} for value in values]
     sources = {**SIDES, "overall_quality_preference": "1.5>p"}
     dataset = mapped(tmp_path, records, sources, {"equal": "tie", "0": "tie"})
     found = [[gold.label for gold in item.gold.values()] for item in dataset]
@@ -481,22 +454,14 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
     def message(role: str, *texts: str) -> dict[str, object]:
         return {"role": role, "parts": [{"text": text} for text in texts]}
 
+    completions = [
+        {"score": 1, "completion": message("model", "An oak.", "An ash.")},
+        {"score": 0, "completion": message("model", "A cat.")},
+    ]
+    first, second = message("user", "Name a tree."), message("user", "Name a bird.")
     records: list[Mapping[str, object]] = [
-        {
-            "told": {"parts": [{"text": "Be brief."}]},
-            "contents": [message("user", "Name a tree.")],
-            "completions": [
-                {"score": 1, "completion": message("model", "An oak.", "An ash.")},
-                {"score": 0, "completion": message("model", "A cat.")},
-            ],
-        },
-        {
-            "contents": [message("system", ""), message("user", "Name a bird.")],
-            "completions": [
-                {"score": 1, "completion": message("model", "A wren.")},
-                {"score": 0, "completion": message("model", "A tit.")},
-            ],
-        },
+        {"told": {"parts": [{"text": "Be brief."}]}, "contents": [first], "completions": completions},
+        {"contents": [message("system", ""), second], "completions": completions},
     ]
     sources = {
         "system": "told.parts[0].text",
@@ -505,18 +470,14 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
         "score": "completions[].score",
     }
     dataset = mapped(tmp_path, records, sources)
-    assert [item.instruction for item in dataset] == [
-        "System: Be brief.\n\nUser: Name a tree.",
-        "Name a bird.",
-    ]
+    asked = [item.instruction for item in dataset]
+    assert asked == ["System: Be brief.\n\nUser: Name a tree.", "Name a bird."]
     assert {dataset[0].output_a, dataset[0].output_b} == {"An oak.\n\nAn ash.", "A cat."}
 
 
 def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> None:
     rows = [("q1", "ann", "A"), ("q1", "ben", "B"), ("q2", "ann", "B"), ("q3", "ann", "A")]
-    records = [
-        {"prompt": q, "one": "a", "two": "b", "annotator": who, "label": label} for q, who, label in rows
-    ]
+    records = [{**TEXTS_OF_ONE, "prompt": q, "annotator": who, "label": label} for q, who, label in rows]
     sources = {**SIDES, "annotator": "annotator", "safety_preference": "label"}
     dataset = mapped(tmp_path, records, sources)
     assert [item.gold["safety"].label for item in dataset] == [None, "B", "A"]
@@ -532,13 +493,21 @@ def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_
     assert [{item.output_a, item.output_b} for item in dataset] == [{"better", "worse"}]
 
 
-@pytest.mark.parametrize("sources", [{"annotator": "who"}, {"safety_preference": "labels[]"}])
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {"annotator": "who"},
+        {"safety_preference": "labels[]"},
+        {"safety_preference": "votes[].is", "annotator": "votes[].who"},
+    ],
+)
 def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
     sources: dict[str, str], tmp_path: Path
 ) -> None:
     records = [
-        {"prompt": f"q{at}", "one": "a", "two": "b", "who": "ann", "label": label, "labels": [label]}
-        for at, label in enumerate("AB")
+        {**TEXTS_OF_ONE, "prompt": who, "who": who, "label": label, "labels": [label], "votes": [vote]}
+        for who, label in (("ann", "A"), ("ben", "B"))
+        for vote in ({"who": who, "is": label},)
     ]
     named = {**SIDES, "safety_preference": "label"}
     dataset = mapped(tmp_path, records, {**named, **sources})
@@ -546,18 +515,13 @@ def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
     assert [(each.label, dict(each.annotators)) for each in gold] == [("A", {}), ("B", {})]
 
 
-def test_context_and_reference_are_fields_of_items_and_no_part_of_their_content(
-    tmp_path: Path,
-) -> None:
+def test_context_and_reference_are_fields_of_items_and_no_part_of_their_content(tmp_path: Path) -> None:
     rows: list[Mapping[str, object]] = [PASSAGES, {**PASSAGES, "prompt": "r", "gold": None}]
     both = "One.\n\nTwo."
     without = mapped(tmp_path, rows, SIDES)
     dataset = mapped(tmp_path, rows, {**SIDES, "context": "passages[]", "reference": "gold"})
     for items in (list(dataset), [dataset[0], dataset[1]], list(dataset.items_in_short())):
-        assert [(item.context, item.reference) for item in items] == [
-            ("One.\n\nTwo.", "g"),
-            ("One.\n\nTwo.", ""),
-        ]
+        assert [(item.context, item.reference) for item in items] == [(both, "g"), (both, "")]
     assert dataset.at([1])[0].background == {"context": both}
     assert dataset.hash == without.hash
     assert [item.content_hash for item in dataset] == [item.content_hash for item in without]
@@ -569,16 +533,12 @@ def test_columns_of_retrieval_and_of_references_are_guessed(tmp_path: Path) -> N
     rows = [
         {
             "question": f"Who wrote {k}?",
-            "retrieved_contexts": ["By Ann.", k],
+            "retrieved_contexts": ["Ann.", k],
             "ground_truth": f"Ann {k}",
             **SIDED,
         }
         for k in "xyz"
     ]
     guess = guess_columns(read_sample(open_table(lines(tmp_path / "x.jsonl", *rows))), ELOQUENT)
-    read = guess.map.source_of
-    assert (read["instruction"], read["context"], read["reference"]) == (
-        "question",
-        "retrieved_contexts[]",
-        "ground_truth",
-    )
+    found = [guess.map.source_of[name] for name in ("instruction", "context", "reference")]
+    assert found == ["question", "retrieved_contexts[]", "ground_truth"]

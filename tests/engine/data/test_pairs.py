@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -78,18 +79,9 @@ def test_answers_without_instructions_find_them_by_id() -> None:
         ([outputs("x", "q"), outputs("x", "q")], "its candidate is called x, like that of x.json"),
         ([outputs("a b", "q"), outputs("a~b", "q")], "its candidate is called"),
         ([outputs("x", "q"), outputs("y", "other")], "has no instruction in common with all other files"),
-        (
-            [outputs("x", ("1", None)), outputs("y", "q")],
-            "x.json: has no instructions, and y.json has no ids",
-        ),
-        (
-            [outputs("x", "q"), outputs("y", "q"), outputs("z", "q ")],
-            "z.json: has no instruction in common with all",
-        ),
-        (
-            [outputs("x", ("1", "q")), outputs("y", ("1", "other"))],
-            "y.json: has other instructions under the same ids than x.json",
-        ),
+        ([outputs("x", ("1", None)), outputs("y", "q")], "x.json: has no instructions, and y.json has no"),
+        ([outputs("x", "q"), outputs("y", "q"), outputs("z", "q ")], "z.json: has no instruction in common"),
+        ([outputs("x", ("1", "q")), outputs("y", ("1", "other"))], "y.json: has other instructions under"),
     ],
 )
 def test_files_that_make_no_pairs_are_refused(files: list[Outputs], says: str) -> None:
@@ -127,9 +119,7 @@ def test_each_meets_a_baseline() -> None:
 
 @pytest.mark.parametrize("count", range(2, 10))
 @pytest.mark.parametrize("instructions", [1, 6, 7, 12, 15])
-def test_a_part_has_every_candidate_and_every_instruction_equally_often(
-    count: int, instructions: int
-) -> None:
+def test_a_part_has_each_candidate_and_each_instruction_equally_often(count: int, instructions: int) -> None:
     matched = candidates(count, instructions)
     possible = count * (count - 1) // 2 * instructions
     for wanted in {1, 2, 5, possible // 3, possible // 2, possible - 3, possible - 1}:
@@ -141,10 +131,7 @@ def test_a_part_has_every_candidate_and_every_instruction_equally_often(
         assert spread(pairs.of_candidate, matched.candidates) <= 1
         assert spread(Counter(at for at, _ in met.elements()), range(instructions)) <= 1
         twos = Counter(two for _, two in met.elements())
-        assert (
-            spread(twos, [frozenset((a, b)) for a in matched.candidates for b in matched.candidates if a < b])
-            <= 1
-        )
+        assert spread(twos, [*map(frozenset, combinations(matched.candidates, 2))]) <= 1
 
 
 def test_a_part_of_those_with_a_baseline_is_balanced_too() -> None:
@@ -189,14 +176,10 @@ def test_what_is_written_is_a_dataset_with_candidates(tmp_path: Path) -> None:
             "青空はなぜ-5d03a022~llama3:8b~org/one",
             "3ca9f372~llama3:8b~org/one",
         ]
-        names = zip(
-            *(dataset.texts(name).to_pylist() for name in ("candidate_a", "candidate_b")), strict=True
-        )
-        for item, (a, b) in zip(dataset, names, strict=True):
-            assert (item.output_a, item.output_b) == (
-                f"{a} on {item.instruction}",
-                f"{b} on {item.instruction}",
-            )
+        for side in "ab":
+            names = dataset.texts(f"candidate_{side}").to_pylist()
+            said = [f"{name} on {item.instruction}" for name, item in zip(names, dataset, strict=True)]
+            assert dataset.texts(f"output_{side}").to_pylist() == said
         assert "pairs_seed" not in dataset.other_columns
 
 
@@ -212,9 +195,8 @@ def test_ids_stay_where_a_candidate_joins(tmp_path: Path) -> None:
     two = [outputs("x", *asked), outputs("y", *asked)]
     made(match_outputs(two)).write(few := tmp_path / "few.json")
     made(match_outputs([outputs("a", *asked), *two])).write(more := tmp_path / "more.json")
-    assert {item.id: item.content_hash for item in load_dataset(few)}.items() <= {
-        item.id: item.content_hash for item in load_dataset(more)
-    }.items()
+    of_few, of_more = ({(item.id, item.content_hash) for item in load_dataset(path)} for path in (few, more))
+    assert of_few < of_more
 
 
 def test_a_text_beside_the_instruction_is_an_own_column_unless_files_differ_in_it(tmp_path: Path) -> None:

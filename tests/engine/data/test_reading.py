@@ -23,6 +23,10 @@ GOOD = ("The Indus is one.", "The North Sea.", "Lake Baikal is.", "Arthur's Seat
 BAD = ("The Rhine, perhaps.", "A pond, I think.", "A puddle is deep.", "I know of none at all.")
 
 
+FOR_WHOM = "id\tinstruction\toutput_a\toutput_b\n1\tfür wen?\ta\tb\n"
+SIDES = {"instruction": "prompt", "output_a": "response_a", "output_b": "response_b"}
+
+
 def rows(**columns: list[Any]) -> list[dict[str, Any]]:
     """Records with a prompt and two responses, and these columns beside them."""
     texts = [
@@ -68,9 +72,7 @@ def test_a_winner_that_is_a_model_s_name_is_compared_with_the_models_of_its_row(
     ("preference", "about"),
     [([-3, 2, 0, 1], "labels"), ([1, 5, 3, 2], "labels"), ([1.25, 1.5, 1.75, 1.0], "direction")],
 )
-def test_of_numbers_it_is_asked_which_end_is_better(
-    preference: list[float], about: str, tmp_path: Path
-) -> None:
+def test_of_numbers_one_asks_which_end_is_better(preference: list[float], about: str, tmp_path: Path) -> None:
     report = report_on(saved(tmp_path, rows(preference=preference)))
     assert not report.is_certain
     assert about in [question.about for question in report.questions]
@@ -85,10 +87,8 @@ def test_one_unknown_value_is_asked_about_and_drops_no_column(tmp_path: Path) ->
 
 
 def test_a_column_that_could_be_the_label_and_is_not_read_is_a_strong_sign(tmp_path: Path) -> None:
-    report = report_on(
-        saved(tmp_path, rows(strength_of_it=["x", "y", "x", "z"])),
-        columns=ColumnMap.of({"instruction": "prompt", "output_a": "response_a", "output_b": "response_b"}),
-    )
+    path = saved(tmp_path, rows(strength_of_it=["x", "y", "x", "z"]))
+    report = report_on(path, columns=ColumnMap.of(SIDES))
     assert [(sign.kind, sign.strong) for sign in report.signs] == [(SignKind.LABEL_NOT_READ, True)]
 
 
@@ -107,10 +107,8 @@ def test_exchanged_sides_of_another_annotator_are_turned_back(tmp_path: Path) ->
     row = rows()[0]
     other = {"prompt": row["prompt"], "response_a": row["response_b"], "response_b": row["response_a"]}
     records = [{**row, "who": "ann", "winner": "A"}, {**other, "who": "ben", "winner": "A"}]
-    mapped = {"instruction": "prompt", "output_a": "response_a", "output_b": "response_b", "annotator": "who"}
-    report = report_on(
-        saved(tmp_path, records), columns=ColumnMap.of({**mapped, "overall_quality_preference": "winner"})
-    )
+    mapped = ColumnMap.of({**SIDES, "annotator": "who", "overall_quality_preference": "winner"})
+    report = report_on(saved(tmp_path, records), columns=mapped)
     assert report.items == 1
     assert report.first[0].annotators == {"overall_quality": {"ann": "A", "ben": "B"}}
 
@@ -122,9 +120,8 @@ def test_scored_responses_in_the_rows_of_a_group_become_pairs(tmp_path: Path) ->
         for text, score, name in ((BAD[talk], 1, "x"), (GOOD[talk], 7, "y"), ("A third one.", 1, "z"))
     ]
     sources = {"instruction": "user_prompt", "output": "reply", "score": "score", "group": "talk"}
-    report = report_on(
-        saved(tmp_path, records), columns=ColumnMap.of({**sources, "candidate": "model"}, {"equal": "tie"})
-    )
+    mapped = ColumnMap.of({**sources, "candidate": "model"}, {"equal": "tie"})
+    report = report_on(saved(tmp_path, records), columns=mapped)
     assert report.items == 6
     better = {
         frozenset((item.output_a, item.output_b)): item.output_a if label == "A" else item.output_b
@@ -161,8 +158,9 @@ def test_annotations_that_do_not_count_are_none(tmp_path: Path) -> None:
         (SignKind.INSTRUCTION_JSON, '{"text": "What?"}', "One text.", "Two texts."),
         (
             SignKind.INSTRUCTION_HOLDS_RESPONSES,
-            "A: One text here. B: Two texts here.",
-            *("One text here.", "Two texts here."),
+            "A: One text here. B: Two here.",
+            "One text here.",
+            "Two here.",
         ),
         (SignKind.RESPONSE_JSON, "What is it?", '{"text": "It is."}', '{"text": "It is not."}'),
         (SignKind.RESPONSE_LIST, "What is it?", '["It is.", "It was."]', '["It is not."]'),
@@ -171,15 +169,12 @@ def test_annotations_that_do_not_count_are_none(tmp_path: Path) -> None:
         (SignKind.ROLE_ON_ONE_SIDE, "What is it?", "assistant: It is.", "It is not."),
     ],
 )
-def test_what_is_no_item_is_a_strong_sign(
-    kind: SignKind, instruction: str, output_a: str, output_b: str
-) -> None:
+def test_non_items_are_a_strong_sign(kind: SignKind, instruction: str, output_a: str, output_b: str) -> None:
     signs = Signs()
     for at in range(8):
         more = f" {at}" if kind is SignKind.ROLE_ON_ONE_SIDE else ""
-        signs.add(
-            {"id": str(at), "instruction": instruction + more, "output_a": output_a, "output_b": output_b}
-        )
+        asked = {"id": str(at), "instruction": instruction + more}
+        signs.add({**asked, "output_a": output_a, "output_b": output_b})
     assert kind in [sign.kind for sign in signs.found() if sign.strong]
 
 
@@ -194,12 +189,11 @@ def test_rows_that_cannot_be_read_are_named_and_left_out_when_asked_to(tmp_path:
     records = rows(winner=["A", "B", "A", "B"])
     del records[2]["response_b"]
     path = saved(tmp_path, records)
-    sources = {"instruction": "prompt", "output_a": "response_a", "output_b": "response_b"}
-    report = report_on(path, columns=ColumnMap.of(sources))
+    report = report_on(path, columns=ColumnMap.of(SIDES))
     assert [(each.row, each.why) for each in report.skipped] == [(3, "no 'response_b'.")]
     with pytest.raises(ColumnsError, match="line 3: no 'response_b'"):
-        load_dataset(path, columns=ColumnMap.of(sources))
-    kept = load_dataset(path, columns=ColumnMap((*sources.items(),), (), skip_bad_rows=True))
+        load_dataset(path, columns=ColumnMap.of(SIDES))
+    kept = load_dataset(path, columns=ColumnMap((*SIDES.items(),), (), skip_bad_rows=True))
     assert len(kept) == 3
     assert "1 row that cannot be read is left out: line 3: no 'response_b'." in kept.notices
 
@@ -213,19 +207,13 @@ def test_a_file_that_is_broken_off_is_refused_even_so(save: Save) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "notice"),
     [
-        ("x.csv", "id;instruction;output_a;output_b\n1;für wen?;a;b\n".encode(), "separated by semicolons"),
-        ("x.csv", "id;instruction;output_a;output_b\n1;für wen?;a;b\n".encode("cp1252"), "Windows-1252"),
-        (
-            "x.tsv",
-            "id\tinstruction\toutput_a\toutput_b\n1\tfür wen?\ta\tb\n".encode("cp1252"),
-            "Windows-1252",
-        ),
-        ("x.tsv", "id\tinstruction\toutput_a\toutput_b\n1\tfür wen?\ta\tb\n".encode("utf-16"), "UTF-16"),
+        ("x.csv", FOR_WHOM.replace("\t", ";").encode(), "separated by semicolons"),
+        ("x.csv", FOR_WHOM.replace("\t", ";").encode("cp1252"), "Windows-1252"),
+        ("x.tsv", FOR_WHOM.encode("cp1252"), "Windows-1252"),
+        ("x.tsv", FOR_WHOM.encode("utf-16"), "UTF-16"),
     ],
 )
-def test_tables_of_spreadsheets_are_read_and_it_is_said_how(
-    name: str, data: bytes, notice: str, save: Save
-) -> None:
+def test_spreadsheets_are_read_and_it_is_said_how(name: str, data: bytes, notice: str, save: Save) -> None:
     dataset = load_dataset(save(name, data))
     assert dataset[0].instruction == "für wen?"
     assert any(notice in each for each in dataset.notices)
@@ -239,15 +227,8 @@ def test_damaged_utf8_and_other_alphabets_are_not_taken_for_windows_1252(save: S
 
 
 def test_numbers_of_classes_are_read_by_the_names_that_the_file_gives(tmp_path: Path) -> None:
-    table = pa.table(
-        {
-            "id": ["1", "2"],
-            "instruction": ["i", "j"],
-            "output_a": ["a", "c"],
-            "output_b": ["b", "d"],
-            "overall_quality_preference": [0, 3],
-        }
-    )
+    texts = {name: ["1", "2"] for name in ("id", "instruction", "output_a", "output_b")}
+    table = pa.table({**texts, "overall_quality_preference": [0, 3]})
     names = ["A", "B", "both_good", "both_bad"]
     features = {"overall_quality_preference": {"names": names, "_type": "ClassLabel"}}
     described = json.dumps({"info": {"features": features}}).encode()
@@ -267,8 +248,7 @@ def test_records_of_the_dataset_viewer_are_found_beside_its_features(tmp_path: P
 
 def test_a_label_stands_beside_the_only_annotator_s(tmp_path: Path) -> None:
     records = rows(winner=["A", "B", "tie", "A"], votes=[[{"pick": "B"}]] * 4)
-    sources = {"instruction": "prompt", "output_a": "response_a", "output_b": "response_b"}
-    sources |= {"overall_quality_preference": "winner", "overall_quality_preference|": "votes[].pick"}
+    sources = SIDES | {"overall_quality_preference": "winner", "overall_quality_preference|": "votes[].pick"}
     report = report_on(saved(tmp_path, records), columns=ColumnMap.of(sources))
     assert labels(report) == ["A", "B", "tie", "A"]
 

@@ -113,10 +113,7 @@ def test_the_csv_module_in_strict_mode_agrees_on_any_table(text: str) -> None:
 @pytest.mark.parametrize(
     ("data", "problems"),
     [
-        (
-            b"a\tb\n1\n1\t2\n1\t2\t3\n",
-            ["line 2: cells found: 1; the header has 2.", "line 4: cells found: 3"],
-        ),
+        (b"a\tb\n1\n1\t2\n1\t2\t3\n", ["line 2: cells found: 1; the header", "line 4: cells found: 3; the"]),
         (
             b"a\tb\nx\ry\tz\n1\n",
             [

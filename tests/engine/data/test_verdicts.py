@@ -46,6 +46,12 @@ def lines(*records: object) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
+def game(item_id: str, model: str, baseline: str, *scores: str) -> dict[str, object]:
+    """A line of an Arena-Hard log: a score of each order."""
+    named = {"uid": item_id, "judge": "x", "model": model, "baseline": baseline}
+    return {**named, "games": [{"score": score} for score in scores]}
+
+
 FILES = {
     "submission.tsv": "id\toverall_quality_preference\nq1\tA\nq2\tB\nq3\ttie\n",
     "submission.csv": "id,overall_quality_preference\nq1,A\nq2,B\nq3,tie\n",
@@ -53,10 +59,8 @@ FILES = {
     "european.csv": "id;verdict\nq1;A>>B\nq2;B>A\nq3;A=B\n",
     "verdicts.json": json.dumps([{"id": item_id, "winner": label.value} for item_id, label in SAID.items()]),
     "arena-hard.jsonl": lines(
-        *(
-            {"uid": uid, "judge": "x", "model": "m", "baseline": "n", "games": [{"score": s} for s in scores]}
-            for uid, scores in (("q1", ("A>B", "B>>A")), ("q2", ("B>A", "A>B")), ("q3", ("A=B", "A=B")))
-        )
+        *(game("q1", "m", "n", "A>B", "B>>A"), game("q2", "m", "n", "B>A", "A>B")),
+        game("q3", "m", "n", "A=B", "A=B"),
     ),
     "alpaca_eval.json": json.dumps(
         [
@@ -76,9 +80,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_of_another_judge_says_what_it_says_of_each_item(
-    name: str, dataset: Dataset, tmp_path: Path
-) -> None:
+def test_another_judges_file_says_what_it_says_of_items(name: str, dataset: Dataset, tmp_path: Path) -> None:
     assert labels(placed(read_system(write(tmp_path / name, FILES[name])), dataset)) == SAID
 
 
@@ -127,22 +129,9 @@ def test_one_instruction_with_several_pairs_of_candidates_finds_the_pair(tmp_pat
     text += "q1~m~n\tSay hi.\tHi.\tHo.\tn\tm\nq1~k~n\tSay hi.\tHey.\tHi.\tk\tn\n"
     dataset = load_dataset(write(tmp_path / "pairs.tsv", text))
     won = {"q1~m~n": ("B>A", "A>B"), "q1~k~n": ("A>B", "B>A")}  # B is the model: m, then the baseline: n
-    log = lines(
-        *(
-            {
-                "uid": "q1",
-                "judge": "x",
-                "model": name,
-                "baseline": "n",
-                "games": [{"score": s} for s in scores],
-            }
-            for name, scores in (("m", won["q1~m~n"]), ("k", won["q1~k~n"]))
-        )
-    )
-    assert labels(placed(read_system(write(tmp_path / "log.jsonl", log)), dataset)) == {
-        "q1~m~n": B,
-        "q1~k~n": B,
-    }
+    log = lines(game("q1", "m", "n", *won["q1~m~n"]), game("q1", "k", "n", *won["q1~k~n"]))
+    read = read_system(write(tmp_path / "log.jsonl", log))
+    assert labels(placed(read, dataset)) == dict.fromkeys(won, B)
 
 
 def test_a_candidate_whose_name_is_written_otherwise_in_ids_is_found(tmp_path: Path) -> None:
@@ -153,8 +142,7 @@ def test_a_candidate_whose_name_is_written_otherwise_in_ids_is_found(tmp_path: P
     path = tmp_path / "pairs.tsv"
     make_pairs(match_outputs(files), PairsPlan()).write(path)
     dataset = load_dataset(path)
-    log = lines({"uid": "q1", "judge": "x", "model": "my model", "baseline": "base~line",
-                 "games": [{"score": "B>A"}, {"score": "A>B"}]})  # fmt: skip
+    log = lines(game("q1", "my model", "base~line", "B>A", "A>B"))
     [(item_id, label)] = labels(placed(read_system(write(tmp_path / "log.jsonl", log)), dataset)).items()
     assert item_id == dataset.ids[0]
     first = dataset.texts("candidate_a").to_pylist()[0]
@@ -224,8 +212,7 @@ def test_items_of_the_same_texts_get_a_row_each(tmp_path: Path) -> None:
 
 def test_a_log_of_other_candidates_is_of_no_item(numbered: Dataset, tmp_path: Path) -> None:
     def log(name: str) -> str:
-        scores = [{"score": score} for score in ("B>A", "A>B")]
-        return lines({"uid": "1", "judge": "x", "model": name, "baseline": "n", "games": scores})
+        return lines(game("1", name, "n", "B>A", "A>B"))
 
     assert labels(placed(read_system(write(tmp_path / "m.jsonl", log("m"))), numbered)) == {"1": A}
     assert labels(placed(read_system(write(tmp_path / "k.jsonl", log("k"))), numbered)) == {"1~k~n": B}

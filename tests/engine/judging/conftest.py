@@ -7,7 +7,8 @@ import pytest
 
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan
-from tests.engine.judging.runs import SAMPLE, SETTINGS, Judged, MakePlan, SmallModel, judged_by, plan_with
+from tests.engine.judging.runs import SAMPLE, SETTINGS, Judged, MakePlan, SmallModel, judged_by
+from tests.steps import plan_with
 
 
 @pytest.fixture(scope="module")

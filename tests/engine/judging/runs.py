@@ -7,13 +7,10 @@ from pathlib import Path
 
 from engine.core.events import CancelToken, ItemJudged, RunEnded, RunEvent, TokensEvaluated, followed
 from engine.core.judgments import JudgedItem
-from engine.core.rubric import ELOQUENT
-from engine.data.dataset import Dataset
 from engine.judging.forecast import Forecast, forecast
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import run_judging
-from engine.models.checked_model import CheckedModel
-from engine.settings.rows import JudgeSettings, MachineSettings
+from engine.settings.rows import JudgeSettings
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
 
@@ -34,13 +31,6 @@ def judged_by(plan: RunPlan, store_path: Path) -> list[JudgedItem]:
         return [without_time(item) for item in store.judged(ended.run_id)]
 
 
-def plan_with(path: Path, dataset: Dataset, settings: JudgeSettings) -> RunPlan:
-    """A plan for the model in a file, which is not tried, on one thread."""
-    state = path.stat()
-    model = CheckedModel(path, path.stem, path.stem, state.st_size, state.st_mtime_ns)
-    return RunPlan(dataset, ELOQUENT, settings, MachineSettings(1, 0), model)
-
-
 def judged_until(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
     """Judge a plan, to its end or until `most` items more are judged; what is stored, without times, and the
     tokens that were evaluated now.
@@ -59,7 +49,7 @@ def judged_until(plan: RunPlan, store_path: Path, most: int | None = None) -> tu
 
 def counted(plan: RunPlan, store: Path | None = None, fresh: bool = False) -> Forecast:
     """What a plan is forecast to take."""
-    return followed(forecast(plan, store, CancelToken(), fresh), lambda _event: None)
+    return followed(forecast(plan, store, CancelToken(), fresh))
 
 
 def counts_and_resumes(plan: RunPlan, folder: Path, stops: int = 1) -> list[JudgedItem]:

@@ -17,8 +17,8 @@ from engine.metrics.matching import system_of_run
 from engine.results.calibration import judge_of_run
 from engine.settings.rows import JudgeSettings, Mode, settings_in_words, settings_of
 from engine.store.run_store import RunStore
-from tests.engine.judging.runs import counted, counts_and_resumes, judged_by, plan_with
-from tests.steps import results_of
+from tests.engine.judging.runs import counted, counts_and_resumes, judged_by
+from tests.steps import plan_with, results_of
 
 LABELS = JudgeSettings(mode=Mode.LABELS, context=8192)
 TOLD = replace(LABELS, show_context=True, show_reference=True)

@@ -11,7 +11,8 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan
 from engine.settings.rows import JudgeSettings, Mode
 from tests.commands import ROOT
-from tests.engine.judging.runs import counted, counts_and_resumes, plan_with
+from tests.engine.judging.runs import counted, counts_and_resumes
+from tests.steps import plan_with
 
 LABELS = JudgeSettings(mode=Mode.LABELS, context=8192)
 EXPLAIN = JudgeSettings(context=8192, max_explanation_tokens=4)

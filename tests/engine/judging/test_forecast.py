@@ -36,7 +36,8 @@ from engine.store.run_store import RunStore
 from engine.system.computer import Memory
 from engine.system.paths import demo_model
 from tests.commands import ROOT
-from tests.engine.judging.runs import counted, judged_until, plan_with
+from tests.engine.judging.runs import counted, judged_until
+from tests.steps import plan_with, there
 
 SmallModel = Callable[[str], Path]
 
@@ -114,9 +115,7 @@ def test_the_size_of_the_work() -> None:
     assert (labels.judged, labels.run_id, labels.seconds) == (0, None, None)
 
 
-def test_what_is_said_to_be_too_long_is_what_a_run_leaves_unscored(
-    small_model: SmallModel, tmp_path: Path
-) -> None:
+def test_what_is_said_to_be_too_long_a_run_leaves_unscored(small_model: SmallModel, tmp_path: Path) -> None:
     plan = plan_of(TIGHT, small_model("bytes"), SAMPLE)
     items, tokens = judged_until(plan, tmp_path / "runs.sqlite")
     now = counted(plan)
@@ -141,12 +140,11 @@ def test_what_will_be_shortened_is_counted_as_a_full_context(small_model: SmallM
 def test_the_context_that_fits_all_does_and_one_step_less_does_not(small_model: SmallModel) -> None:
     plan = plan_of(TIGHT, small_model("bytes"), SAMPLE)
     now = counted(plan)
-    wanted = now.context_that_fits_all
-    assert wanted is not None
+    wanted = there(now.context_that_fits_all)
     assert wanted - 256 < now.largest[1] <= wanted
     for context, misfits in ((wanted, False), (wanted - 256, True)):
-        there = counted(replace(plan, settings=replace(TIGHT, context=context)))
-        assert (now.largest[0] in there.too_long) is misfits
+        found = counted(replace(plan, settings=replace(TIGHT, context=context)))
+        assert (now.largest[0] in found.too_long) is misfits
     # None fits all where the model was trained with less.
     trained_less = plan_of(replace(TIGHT, context=1024), small_model("short_context"), SAMPLE)
     assert counted(trained_less).context_that_fits_all is None
@@ -159,9 +157,7 @@ def test_a_stopped_run_is_known_with_what_is_left_of_it(tmp_path: Path) -> None:
     assert (now.judged, now.run_id) == (len(first), 1)
     assert 2 <= len(first) < 6
     assert (anew.judged, anew.run_id, anew.tokens_left_to_read) == (0, None, anew.tokens_to_read)
-    assert now.seconds is not None
-    assert anew.seconds is not None
-    assert 0 < now.seconds < anew.seconds
+    assert 0 < there(now.seconds) < there(anew.seconds)
     _, tokens = judged_until(plan, store)
     assert now.tokens_left_to_read == tokens
 
@@ -205,9 +201,7 @@ def test_a_run_that_worked_otherwise_tells_no_time(
         (Rate(0.5, tokens_per_text=3, ratio=8), 0.5 * (100 + 8 * 20 * 3)),
     ],
 )
-def test_explanations_are_expected_as_long_as_before_but_no_longer_than_allowed(
-    rate: Rate, seconds: float
-) -> None:
+def test_explanations_are_expected_as_long_as_before_and_as_allowed(rate: Rate, seconds: float) -> None:
     left = replace(counted(plan_of(EXPLAIN)), tokens_left_to_read=100, texts_left=20)
     assert replace(left, rate=rate).seconds == pytest.approx(seconds)
 
@@ -337,9 +331,7 @@ def test_a_plan_says_readings_tokens_and_the_memory_that_it_needs() -> None:
         (replace(BEGUN, items=1, judged=1), "in the store", "the item is judged in run 3"),
     ],
 )
-def test_a_second_order_in_doubt_and_what_the_store_holds_are_told(
-    plan: Forecast, fact: str, said: str
-) -> None:
+def test_a_second_order_in_doubt_and_what_is_stored_are_told(plan: Forecast, fact: str, said: str) -> None:
     assert facts(plan)[fact] == said
 
 

@@ -17,18 +17,18 @@ from engine.judging.generation import (
     size_by_vocabulary,
     write_responses,
 )
-from engine.models.checked_model import checked_model
-from engine.models.model_file import read_model_file
 from engine.settings.rows import MachineSettings
 from engine.system.paths import demo_model
+from tests.steps import untried
 
 PROMPTS = tuple(CandidatePrompt(f"p{number}", f"What is {number} plus {number}?") for number in range(7))
 
 
 def plan_of(folder: Path, model: Path | None = None, **settings: float | bool) -> GenerationPlan:
     asked = GenerationSettings(**{"max_tokens": 12, "at_once": 3, **settings})  # type: ignore[arg-type]
-    checked = checked_model(read_model_file(model or demo_model()), CancelToken())
-    return GenerationPlan(checked, PROMPTS, asked, MachineSettings(1), folder / "out.jsonl")
+    return GenerationPlan(
+        untried(model or demo_model()), PROMPTS, asked, MachineSettings(1), folder / "out.jsonl"
+    )
 
 
 def rows(plan: GenerationPlan) -> list[dict[str, object]]:

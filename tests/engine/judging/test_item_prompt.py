@@ -52,15 +52,14 @@ def setup_of(dataset: Path, **changes: object) -> RunSetup:
 
 
 def judged_by(setup: RunSetup, store_path: Path) -> tuple[StoredRun, list[JudgedItem], Dataset]:
-    plan = followed(prepare_run(setup, CancelToken()), lambda _event: None).plan
+    plan = followed(prepare_run(setup, CancelToken())).plan
     with RunStore(store_path) as store:
-        for _event in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
-            pass
+        list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
         return store.run(1), list(store.judged(1)), plan.dataset
 
 
 def asked(question: ItemQuestion, most: int = 10) -> tuple[NextTokens, ...]:
-    return followed(read_next_tokens(CancelToken(), question, most), lambda _event: None)
+    return followed(read_next_tokens(CancelToken(), question, most))
 
 
 def facts_and_prompts(
@@ -80,15 +79,11 @@ def farthest(found: tuple[NextTokens, ...], judged: JudgedItem) -> float:
         for answer in reading.answers or [AnswerLogProbs("", reading.log_probs)]
     }
     assert len(stored) == len(found)
-    return max(
-        abs(now - then)
+    pairs = [
+        (one.said.log_probs, stored[one.criterion, one.order, one.asked.method, one.asked.name])
         for one in found
-        for now, then in zip(
-            one.said.log_probs,
-            stored[one.criterion, one.order, one.asked.method, one.asked.name],
-            strict=True,
-        )
-    )
+    ]
+    return max(abs(now - then) for pair in pairs for now, then in zip(*pair, strict=True))
 
 
 def test_a_run_of_labels_has_read_the_same_bit_for_bit(demo_gold: Path, tmp_path: Path) -> None:
@@ -100,9 +95,7 @@ def test_a_run_of_labels_has_read_the_same_bit_for_bit(demo_gold: Path, tmp_path
         assert farthest(asked(question), item) == 0.0
 
 
-def test_a_run_of_explanations_has_read_the_same_but_for_what_else_it_held(
-    demo_gold: Path, tmp_path: Path
-) -> None:
+def test_a_run_of_explanations_has_read_the_same_but_what_it_held(demo_gold: Path, tmp_path: Path) -> None:
     """The first item of a group is read alone; beside others F16 sums differ as they do between batches."""
     setup = setup_of(demo_gold, mode=Mode.EXPLAIN, max_explanation_tokens=8)
     run, judged, dataset = judged_by(setup, tmp_path / "runs.sqlite")
@@ -186,10 +179,7 @@ def test_what_is_no_longer_as_in_the_run_is_said(demo_gold: Path, tmp_path: Path
     assert ["labelled examples" in note for note in without.notes] == [True]
     other = replace(run, identity=replace(run.identity, prompt_version="0", model_hash="f" * 64))
     notes = question_of_run(other, setup, dataset[0], CancelToken()).notes
-    assert [word in " ".join(notes) for word in ("another prompt wording", "content has changed")] == [
-        True,
-        True,
-    ]
+    assert all(said in " ".join(notes) for said in ("another prompt wording", "content has changed"))
     format_of = replace(run, manifest={**run.manifest, "chat_format_hash": "another"})
     facts, _ = facts_and_prompts(question_of_run(format_of, setup, dataset[0], CancelToken()))
     assert any("another chat format" in note for note in facts.notes)
@@ -207,9 +197,8 @@ def test_a_run_in_several_ways_has_read_the_same_answers(demo_gold: Path, tmp_pa
 
 
 def test_each_question_of_each_way_is_shown_as_it_is_asked(demo_gold: Path) -> None:
-    question = question_of_setup(
-        setup_of(demo_gold, methods=SEVERAL), load_dataset(demo_gold)[0], CancelToken()
-    )
+    setup = setup_of(demo_gold, methods=SEVERAL)
+    question = question_of_setup(setup, load_dataset(demo_gold)[0], CancelToken())
     facts, prompts = facts_and_prompts(question)
     assert [(each.method.value, each.name) for each in facts.asked] == [
         ("letters", ""),
@@ -335,10 +324,9 @@ def check(one: AskedItem) -> None:
         assert shown.tokens[: shown.stem] == first[: shown.stem]
         assert "".join(shown.text[span.start : span.end] for span in shown.spans) == shown.text
         written = b"".join(one.vocabulary.piece(token) for token in prompt).decode()
-        control = "".join(
-            shown.text[span.start : span.end] for span in shown.spans if span.source is not Source.CONTROL
-        )
-        assert written.replace(" ", "") == control.replace(" ", "")
+        others = [span for span in shown.spans if span.source is not Source.CONTROL]
+        plain = "".join(shown.text[span.start : span.end] for span in others)
+        assert written.replace(" ", "") == plain.replace(" ", "")
         assert all(token.sources for token in shown.tokens)
         ends = [(token.start, token.end) for token in shown.tokens]
         assert ends == sorted(ends)

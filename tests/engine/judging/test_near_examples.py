@@ -19,16 +19,16 @@ from engine.judging.item_prompt import (
 )
 from engine.judging.plan import RunPlan
 from engine.judging.prepare import prepare_run
-from engine.llama.model import LlamaModel, Vocabulary, common_prefix
-from engine.models.templates import chat_template
+from engine.llama.model import common_prefix
 from engine.prompt.examples import ExamplePool, choose_examples
 from engine.prompt.tokens import PromptSizer
 from engine.settings.rows import ExampleKind, JudgeSettings, Mode
 from engine.settings.run_setup import RunSetup
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
-from tests.engine.judging.runs import counted, counts_and_resumes, judged_until, plan_with
+from tests.engine.judging.runs import counted, counts_and_resumes, judged_until
 from tests.judged import with_texts
+from tests.steps import plan_with, template_of, there
 
 DEMO = load_dataset(demo_dataset())
 LABELS = JudgeSettings(mode=Mode.LABELS, context=4096)
@@ -99,8 +99,7 @@ def test_what_all_prompts_begin_with_holds_no_example() -> None:
     """Also where whatever stands for any item would be shown the same ones."""
     plain = [item for item in DEMO if not {"a", "z"} & set(item.instruction.casefold().split())]
     pool = choose_examples(plain, ELOQUENT, 2, ExampleKind.NEAR)
-    with LlamaModel(demo_model(), vocabulary_only=True) as model:
-        template = chat_template(model.chat_template, Vocabulary(model), CancelToken())
+    with template_of(demo_model()) as (_, template):
         sizer = PromptSizer(template, ELOQUENT, LABELS, pool, lambda: None)
         trunks = [sizer.sized(item, item).tokens[Order.AB].trunk for item in DEMO.head(5)]
     assert {trunk[: len(sizer.stem)] for trunk in trunks} == {sizer.stem}
@@ -130,8 +129,7 @@ def test_an_item_is_shortened_beside_its_examples(tmp_path: Path) -> None:
     plan = replace(plan_with(demo_model(), long, settings), examples=near(2))
     items, _ = judged_until(plan, tmp_path / "runs.sqlite")
     assert items[0].raw_predictions
-    assert items[0].shortening is not None
-    assert items[0].shortening.left_out_b == 0
+    assert there(items[0].shortening).left_out_b == 0
     assert counted(plan).shortened == (DEMO.ids[0],)
 
 
@@ -150,7 +148,7 @@ def setup(**changes: object) -> RunSetup:
 
 
 def prepared(asked: RunSetup) -> RunPlan:
-    return followed(prepare_run(asked, CancelToken()), lambda _event: None).plan
+    return followed(prepare_run(asked, CancelToken())).plan
 
 
 @pytest.mark.usefixtures("demo_tried")

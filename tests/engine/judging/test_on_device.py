@@ -92,11 +92,11 @@ def test_the_end_from_outside_and_one_by_the_processor_are_no_fault_of_a_device(
 @pytest.mark.usefixtures("demo_tried")
 def test_a_run_of_a_device_that_is_gone_is_resumed_by_the_processor(tmp_path: Path) -> None:
     setup = RunSetup(demo_dataset(), demo_model(), items=2, mode=Mode.LABELS, threads=1)
-    plan = followed(prepare_run(setup, CancelToken()), lambda _event: None).plan
+    plan = followed(prepare_run(setup, CancelToken())).plan
     path = tmp_path / "runs.sqlite"
     with RunStore(path) as store, store.begin(replace(plan, machine=ON_IT).identity()) as run:
         pass
-    made = followed(prepare_run(setup, CancelToken(), resumed=run), lambda _event: None).plan
+    made = followed(prepare_run(setup, CancelToken(), resumed=run)).plan
     assert made.machine.device is None
     assert made.identity().key == run.identity.key
     ended, told = judged(made, path, resumes=run.id)

@@ -46,7 +46,7 @@ SETUP = RunSetup(demo_dataset(), demo_model(), items=4)
 
 
 def prepared(setup: RunSetup, **given: Any) -> PreparedRun:
-    return followed(prepare_run(setup, CancelToken(), **given), lambda _event: None)
+    return followed(prepare_run(setup, CancelToken(), **given))
 
 
 def key_of(setup: RunSetup, **given: Any) -> str:
@@ -56,10 +56,7 @@ def key_of(setup: RunSetup, **given: Any) -> str:
 @contextmanager
 def begun(setup: RunSetup, folder: Path) -> Iterator[StoredRun]:
     """The run of a setup, of which nothing is judged yet."""
-    with (
-        RunStore(folder / "runs.sqlite") as store,
-        store.begin(prepared(setup).plan.identity()) as run,
-    ):
+    with RunStore(folder / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
         yield run
 
 
@@ -233,9 +230,7 @@ def test_a_run_of_chosen_items_goes_on_where_its_file_holds_no_others_by_now(tmp
         {"items": None, "ids": ("3", "17"), "temperature": 0.5, "seed": 9},
     ],
 )
-def test_what_the_store_knows_of_a_run_is_enough_to_go_on_with_it(
-    tmp_path: Path, choices: dict[str, Any]
-) -> None:
+def test_what_is_stored_of_a_run_is_enough_to_go_on_with_it(tmp_path: Path, choices: dict[str, Any]) -> None:
     with begun(replace(SETUP, **choices), tmp_path) as run:
         setup = RunSetup.going_on_with(run)
         assert key_of(setup, resumed=run) == run.identity.key
@@ -343,9 +338,7 @@ def test_a_run_remembers_its_model_by_the_name_of_a_link_to_it(tmp_path: Path) -
         ({"examples_path": demo_dataset(), "shots": 0}, "The number of examples is 0"),
     ],
 )
-def test_what_cannot_be_used_is_refused_before_the_model_is_checked(
-    wrong: dict[str, Any], problem: str
-) -> None:
+def test_what_cannot_be_used_is_refused_before_a_model_check(wrong: dict[str, Any], problem: str) -> None:
     received: list[object] = []
     with pytest.raises(SetupError) as caught:
         followed(prepare_run(replace(SETUP, **wrong), CancelToken()), received.append)
@@ -357,7 +350,7 @@ def test_the_making_of_a_plan_can_be_stopped() -> None:
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        followed(prepare_run(SETUP, cancel), lambda _event: None)
+        followed(prepare_run(SETUP, cancel))
 
 
 # What makes two runs the same, and what does not

@@ -20,6 +20,7 @@ from engine.results.calibration import Calibration, judge_of_run
 from engine.results.run_results import RunResults, keep_read_again, load_results, results_read_again
 from engine.store.run_store import RunStore
 from tests.engine.judging.runs import Judged, MakePlan
+from tests.steps import there
 
 RUN = 1
 
@@ -37,9 +38,7 @@ def store(judged_once: Judged, plan: RunPlan, tmp_path: Path) -> Iterator[RunSto
 
 def log_probs(results: RunResults) -> list[tuple[float, ...]]:
     names = results.run.identity.criteria
-    return [
-        each.log_probs for item in results.judged for name in names for each in item.raw_predictions[name]
-    ]
+    return [each.log_probs for own in results.judged for name in names for each in own.raw_predictions[name]]
 
 
 def moved(item: JudgedItem, nats: float) -> JudgedItem:
@@ -55,10 +54,9 @@ def moved(item: JudgedItem, nats: float) -> JudgedItem:
 def test_a_run_is_read_again_in_smaller_batches_and_stays_as_it_was(plan: RunPlan, store: RunStore) -> None:
     before = load_results(store, RUN)
     assert results_read_again(store, before) is None
-    followed(read_again(CancelToken(), plan, store.path, RUN), lambda _event: None)
+    followed(read_again(CancelToken(), plan, store.path, RUN))
     assert load_results(store, RUN).judged == before.judged
-    again = results_read_again(store, before)
-    assert again is not None
+    again = there(results_read_again(store, before))
     apart = np.abs(np.array(log_probs(again)) - np.array(log_probs(before)))
     assert 0 < apart.max() < 0.1
 
@@ -75,23 +73,21 @@ def test_what_is_stopped_keeps_nothing(plan: RunPlan, store: RunStore) -> None:
     cancel = CancelToken()
     cancel.end_soon()
     with pytest.raises(Cancelled):
-        followed(read_again(cancel, plan, store.path, RUN), lambda _event: None)
+        followed(read_again(cancel, plan, store.path, RUN))
     assert results_read_again(store, load_results(store, RUN)) is None
 
 
 def test_what_was_read_again_is_decided_as_the_run_is(store: RunStore) -> None:
     results = load_results(store, RUN)
     keep_read_again(store, results, [moved(item, 0.25) for item in results.judged])
-    again = results_read_again(store, results)
-    assert again is not None
+    again = there(results_read_again(store, results))
     apart = np.array(log_probs(again)) - np.array(log_probs(results))
     assert apart[:, 0] == pytest.approx(0.25)
     assert apart[:, 1:] == pytest.approx(0)
     name = results.run.identity.criteria[0]
     always_b = CriterionCalibration(0.0, (0.0, 1.0, 0.0, 0.0), None, 4)
     fitted = Calibration(judge_of_run(results.run.identity), "gold.tsv", "h", {name: always_b}, {})
-    decided = results_read_again(store, results.calibrated(fitted))
-    assert decided is not None
+    decided = there(results_read_again(store, results.calibrated(fitted)))
     assert {judgment.preference.value for judgment in decided.judgments[name]} == {"B"}  # type: ignore[union-attr]
 
 
@@ -103,8 +99,7 @@ def test_another_prompt_an_order_not_read_again_and_what_is_no_number_leave_the_
     one_order = first.only(lambda reading: reading.order is Order.AB)
     endless, shortened = moved(second, -math.inf), replace(third, shortening=Shortening(5, 0))
     keep_read_again(store, results, [one_order, endless, shortened, *rest])
-    again = results_read_again(store, results)
-    assert again is not None
+    again = there(results_read_again(store, results))
     column = again.judgments[results.run.identity.criteria[0]]
     scored = [isinstance(each, Judgment) for each in column]
     assert scored == [False, False, False, *([True] * len(rest))]

@@ -18,7 +18,6 @@ from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan, open_model
 from engine.judging.run import Rewritten, make_item_judge, rewrite_explanations, rewriting_plan, run_judging
-from engine.models.checked_model import CheckedModel
 from engine.models.opening import OpenModel
 from engine.prompt.examples import choose_examples
 from engine.results.calibration import Calibration, judge_of_run
@@ -28,33 +27,24 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 from tests.judged import with_texts
+from tests.steps import there, untried
 from tests.taking_back import take_back
 
 A, B, GOOD, BAD = Preference
-MACHINE = MachineSettings(1, 0)
+MACHINE, DEMO = MachineSettings(1, 0), untried(demo_model())
 Written = dict[tuple[int, str], Explanation]
 
 
-def demo(model_hash: str = "d" * 64) -> CheckedModel:
-    """The demo model with the hash that it has in `demo_store`."""
-    state = demo_model().stat()
-    return CheckedModel(demo_model(), "demo", model_hash, state.st_size, state.st_mtime_ns)
-
-
 @pytest.fixture
-def store(demo_store: Path, tmp_path: Path) -> Iterator[RunStore]:
+def store(demo_copy: Path) -> Iterator[RunStore]:
     """A copy of `demo_store`."""
-    with RunStore(Path(shutil.copy(demo_store, tmp_path))) as opened:
+    with RunStore(demo_copy) as opened:
         yield opened
 
 
 @pytest.fixture
 def plan(store: RunStore, demo_gold: Path) -> RunPlan:
-    return rewriting_plan(store.run(1), load_dataset(demo_gold), demo(), MACHINE)
-
-
-def ignored(_event: object) -> None:
-    """For `followed`."""
+    return rewriting_plan(store.run(1), load_dataset(demo_gold), DEMO, MACHINE)
 
 
 def rewritten(
@@ -95,7 +85,7 @@ def another_label(store: RunStore, position: int, criterion: str) -> Preference:
     """Let a person give a label that the explanation was not written for."""
     item = next(item for item in store.judged(1) if item.position == position)
     label = B if item.explanations[criterion].preference is not B else A
-    store.annotate(1, new_override(item.item_id, criterion, preference=label, explanation=None, author="Ada"))
+    store.annotate(1, new_override(item.item_id, criterion, label, None, author="Ada"))
     return label
 
 
@@ -144,10 +134,7 @@ def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunSt
     ids=["override", "calibration"],
 )
 def test_with_the_first_label_the_first_text_is_there_again(
-    store: RunStore,
-    plan: RunPlan,
-    change: Callable[[RunStore], object],
-    undo: Callable[[RunStore], object],
+    store: RunStore, plan: RunPlan, change: Callable[[RunStore], object], undo: Callable[[RunStore], object]
 ) -> None:
     before = written(store)
     change(store)
@@ -169,9 +156,7 @@ def test_without_people_the_first_text_counts_and_for_their_label_again_the_writ
     assert written(store, model_alone=True) == before
     assert load_results(store, 1).model_alone().stale == 0
     undo_label(store, 5)
-    store.annotate(
-        1, new_override(plan.dataset.ids[5], "safety", preference=label, explanation=None, author="Ben")
-    )
+    store.annotate(1, new_override(plan.dataset.ids[5], "safety", label, None, author="Ben"))
     _, made = rewritten(plan, store, opener=never)
     assert (written(store), made.stale) == (after, 0)
 
@@ -266,14 +251,13 @@ def test_a_plan_with_other_settings_is_a_fault_of_ours(store: RunStore, plan: Ru
 def test_more_items_than_were_judged_are_cut_down(store: RunStore, plan: RunPlan) -> None:
     whole = load_dataset(ROOT / "examples" / "demo.tsv")
     assert len(whole) > 30
-    assert rewriting_plan(store.run(1), whole, demo(), MACHINE).identity() == replace(
-        plan.identity(), dataset_path=whole.path.resolve()
-    )
+    made = rewriting_plan(store.run(1), whole, DEMO, MACHINE)
+    assert made.identity() == replace(plan.identity(), dataset_path=whole.path.resolve())
 
 
 def judged_anew(store_path: Path, dataset: Dataset, settings: JudgeSettings, **more: Any) -> RunPlan:
     """The plan of run 1 of a new store, which the demo model has judged."""
-    plan = RunPlan(dataset, ELOQUENT, settings, MACHINE, demo(), **more)
+    plan = RunPlan(dataset, ELOQUENT, settings, MACHINE, DEMO, **more)
     with RunStore(store_path) as store:
         list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
     return plan
@@ -293,9 +277,9 @@ def test_examples_must_be_those_of_the_run(demo_gold: Path, tmp_path: Path) -> N
             (near, "differ in content, number or selection"),
         ):
             with pytest.raises(SetupError, match=problem):
-                rewriting_plan(run, gold, demo(), MACHINE, examples)
+                rewriting_plan(run, gold, DEMO, MACHINE, examples)
         another_label(store, 0, "safety")
-        _, made = rewritten(rewriting_plan(run, gold, demo(), MACHINE, one), store)
+        _, made = rewritten(rewriting_plan(run, gold, DEMO, MACHINE, one), store)
     assert made.written == 1
 
 
@@ -324,16 +308,15 @@ def test_items_are_read_as_the_run_read_them(demo_gold: Path, tmp_path: Path, te
                 )
                 for item in group
             ]
-            assert followed(judge.explain(wanted), ignored) == [item.explanations for item in group]
+            assert followed(judge.explain(wanted)) == [item.explanations for item in group]
 
 
 def test_an_item_that_does_not_fit_is_passed_over(demo_gold: Path) -> None:
     gold = with_texts(load_dataset(demo_gold).head(2), output_b=["Yes.", LONG])
     settings = JudgeSettings(context=1536, max_explanation_tokens=4, items_at_once=2)
-    plan = RunPlan(gold, ELOQUENT, settings, MACHINE, demo())
+    plan = RunPlan(gold, ELOQUENT, settings, MACHINE, DEMO)
     with open_model(plan, CancelToken()) as opened:
         judge = make_item_judge(plan, opened)
         wanted = [((at, plan.dataset[at]), {"safety": A}) for at in (0, 1)]
-        short, long = followed(judge.explain(wanted), ignored)
-    assert short is not None
-    assert (short["safety"].preference, long) == (A, None)
+        short, long = followed(judge.explain(wanted))
+    assert (there(short)["safety"].preference, long) == (A, None)

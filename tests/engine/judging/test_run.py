@@ -49,17 +49,9 @@ from engine.results.decision import decide
 from engine.results.run_results import load_results, submission_of
 from engine.settings.rows import JudgeSettings, MachineSettings, Mode
 from engine.store.run_store import RunStore
-from tests.engine.judging.runs import (
-    SAMPLE,
-    SETTINGS,
-    Judged,
-    MakePlan,
-    counted,
-    judged_by,
-    plan_with,
-    stop_after,
-)
+from tests.engine.judging.runs import SAMPLE, SETTINGS, Judged, MakePlan, counted, judged_by, stop_after
 from tests.random_models import INSTRUCTIONS, sentence_pieces, write_random_model
+from tests.steps import plan_with, results_of, there
 
 
 def decisions(item: JudgedItem) -> list[Judgment]:
@@ -78,8 +70,7 @@ def test_every_family_of_models_judges_and_explains(
     (item,) = judged_by(make_plan(family, dataset=sample.head(1)), tmp_path / "runs.sqlite")
     for judgment in decisions(item):
         assert sum(judgment.probabilities) == pytest.approx(1)
-        assert judgment.answer_mass is not None
-        assert 0 < judgment.answer_mass < 1
+        assert 0 < there(judgment.answer_mass) < 1
         assert {reading.order for reading in judgment.raw_predictions} == set(Order)
         assert judgment.explanation
         assert judgment.explanation.preference is judgment.preference
@@ -244,11 +235,8 @@ def test_a_context_above_the_trained_one_and_a_model_that_changed_are_refused(
     assert "--context 1024" in OPTIONS.of(caught.value.hint)
 
 
-def test_a_run_becomes_a_submission_and_scores(
-    make_plan: MakePlan, judged_once: Judged, sample: Dataset
-) -> None:
-    with RunStore(judged_once(make_plan())) as store:
-        results = load_results(store, 1)
+def test_a_run_is_a_submission_and_scores(make_plan: MakePlan, judged_once: Judged, sample: Dataset) -> None:
+    results = results_of(judged_once(make_plan()))
     submission = submission_of(results)
     assert [row.id for row in submission.rows] == sample.ids
     assert submission.with_explanations

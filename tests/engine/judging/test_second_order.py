@@ -24,8 +24,9 @@ from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
-from tests.engine.judging.runs import counted, judged_until, plan_with
+from tests.engine.judging.runs import counted, judged_until
 from tests.judged import with_texts
+from tests.steps import plan_with, there
 
 SmallModel = Callable[[str], Path]
 
@@ -81,9 +82,7 @@ def test_the_second_order_is_read_where_the_first_leaves_a_label_open(
 
 
 def first_order(item: JudgedItem) -> dict[str, list[RawPrediction]]:
-    return {
-        name: [each for each in own if each.order is Order.AB] for name, own in item.raw_predictions.items()
-    }
+    return {name: [one for one in own if one.order is Order.AB] for name, own in item.raw_predictions.items()}
 
 
 @KINDS
@@ -114,9 +113,7 @@ def test_a_run_that_is_stopped_again_and_again_equals_an_unbroken_one(
 
 @pytest.mark.slow
 @KINDS
-def test_neighbours_with_one_instruction_change_nothing_of_that(
-    tmp_path: Path, settings: JudgeSettings
-) -> None:
+def test_neighbours_of_one_instruction_change_none_of_that(tmp_path: Path, settings: JudgeSettings) -> None:
     """What they begin with is held from one to the next, and read again where a run goes on."""
     plan = plan_of(settings, dataset=with_texts(SEVEN, instruction=SEVEN[1].instruction))
     assert plan.dataset.series
@@ -177,9 +174,7 @@ def test_a_preview_is_whole_once_nothing_more_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @KINDS
-def test_a_plan_counts_both_orders_of_every_item_where_no_run_tells(
-    tmp_path: Path, settings: JudgeSettings
-) -> None:
+def test_a_plan_counts_both_orders_of_all_where_no_run_tells(tmp_path: Path, settings: JudgeSettings) -> None:
     plan = plan_of(replace(settings, second_order_below=1.0))
     now = counted(plan)
     assert now.second is not None
@@ -205,8 +200,7 @@ def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Pa
     assert tokens < 0.8 * all_tokens
     # A run with this margin tells better than one in both orders.
     again = counted(plan, store, fresh=True)
-    assert again.second is not None
-    assert again.second.run_id == 2
+    assert there(again.second).run_id == 2
 
 
 @pytest.mark.usefixtures("demo_tried")
@@ -216,7 +210,7 @@ def test_the_tokens_of_each_order_are_those_that_a_run_reads(judged: Judged) -> 
         run = store.run(1)
     model_hash = checked_model(read_model_file(demo_model()), CancelToken()).hash
     run = replace(run, identity=replace(run.identity, model_hash=model_hash))
-    by_id = followed(order_tokens(run, SEVEN, CancelToken()), lambda _event: None)
+    by_id = followed(order_tokens(run, SEVEN, CancelToken()))
     for item in items:
         first, second = by_id[item.item_id]
         assert item.tokens_read == first + (second if orders_read(item) == 2 else 0)

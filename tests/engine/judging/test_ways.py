@@ -14,14 +14,15 @@ from engine.core.judgments import JudgedItem, Judgment
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.judging.plan import RunPlan, check_resumed
-from engine.results.calibration import calibration_of, judge_of_run
+from engine.results.calibration import Calibration, JudgeIdentity, calibration_of, judge_of_run
 from engine.results.decision import decide
 from engine.results.second_order import orders_read
 from engine.settings.rows import JudgeSettings, Mode, settings_of
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
-from tests.engine.judging.runs import counted, judged_until, plan_with
+from tests.engine.judging.runs import counted, judged_until
+from tests.steps import plan_with
 
 SmallModel = Callable[[str], Path]
 Judged = Callable[[JudgeSettings], list[JudgedItem]]
@@ -111,9 +112,7 @@ def test_as_many_tokens_are_read_as_were_counted(judged: Judged, settings: Judge
     ],
     ids=["explained", "second order in doubt"],
 )
-def test_a_resumed_run_equals_an_unbroken_one(
-    judged: Judged, tmp_path: Path, settings: JudgeSettings
-) -> None:
+def test_resumed_runs_equal_unbroken_ones(judged: Judged, tmp_path: Path, settings: JudgeSettings) -> None:
     plan, unbroken = plan_of(settings), judged(settings)
     stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", 1)
     assert len(stopped) < len(unbroken)
@@ -139,19 +138,8 @@ def test_other_ways_are_another_run_and_another_judge(tmp_path: Path) -> None:
 
 
 def test_a_calibration_of_one_way_fits_no_other() -> None:
-    made = {
-        "tiebreak_calibration": 1,
-        "made_for": {
-            "model": {"name": "demo", "sha256": "x"},
-            "prompt_version": "1",
-            "orders": ["AB", "BA"],
-            "examples": "",
-        },
-        "dataset": {"name": "d", "sha256": "y"},
-        "criteria": {},
-        "measured": {},
-    }
-    old = calibration_of(made)
+    old = Calibration(JudgeIdentity("demo", "x", "1", ("AB", "BA"), ""), "d", "y", {}, {})
+    assert calibration_of(old.as_json()).judge == old.judge
     assert old.judge.methods == ("letters",)
     assert "ways" not in old.as_json()["made_for"]
     other = replace(old.judge, methods=("letters", "absolute"))
@@ -182,13 +170,9 @@ def test_a_model_that_reasons_thinks_before_its_verdict(tmp_path: Path, small_mo
     assert planned.tokens_to_write_at_most == 3 * 5 * 2 * 2 * 6
     for item in items:
         assert 0 < item.tokens_generated <= 5 * 2 * 2 * 6
-        reasoning_samples = [
-            answer
-            for raw_predictions in item.raw_predictions.values()
-            for reading in raw_predictions
-            if reading.method is Method.CHAIN_OF_THOUGHT
-            for answer in reading.answers
-        ]
+        read = [reading for own in item.raw_predictions.values() for reading in own]
+        thought = [reading for reading in read if reading.method is Method.CHAIN_OF_THOUGHT]
+        reasoning_samples = [answer for reading in thought for answer in reading.answers]
         assert len(reasoning_samples) == 5 * 2 * 2
         assert [answer.question for answer in reasoning_samples[:2]] == ["1", "2"]
         assert any(answer.thought for answer in reasoning_samples)

@@ -187,9 +187,7 @@ def test_so_far_apart_are_log_probabilities_at_the_bounds_of_rounding(nats: floa
     assert apart == pytest.approx(distance, abs=0.002)
     random = np.random.default_rng(0)
     one = random.dirichlet((1, 1, 1, 1), 1000)
-    other = one * np.exp(
-        random.uniform(-nats / 2, nats / 2, one.shape)
-    )  # normalising moves them as far again
+    other = one * np.exp(random.uniform(-nats / 2, nats / 2, one.shape))  # normalising moves them again
     assert (np.abs(one - other / other.sum(axis=1, keepdims=True)).sum(axis=1) / 2).max() <= apart
 
 

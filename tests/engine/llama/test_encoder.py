@@ -32,9 +32,7 @@ def encoder(request: pytest.FixtureRequest) -> Iterator[LlamaEncoder]:
         yield opened
 
 
-def test_each_token_has_a_vector_of_length_1_and_a_long_text_is_cut_to_512_tokens(
-    encoder: LlamaEncoder,
-) -> None:
+def test_each_token_has_a_vector_of_length_1_and_long_texts_are_cut_to_512(encoder: LlamaEncoder) -> None:
     (encoded,) = encoder.encode(["Both responses are relevant."])
     assert encoded.vectors.shape == (len(encoded.weights), 32)
     assert encoded.vectors.dtype == np.float32
@@ -76,9 +74,7 @@ def test_a_text_is_cut_to_the_trained_context_where_that_is_shorter(family: str,
     assert np.array_equal(one.vectors, other.vectors)
 
 
-def test_white_space_around_a_text_does_not_count_and_ends_named_in_it_weigh_nothing(
-    encoder: LlamaEncoder,
-) -> None:
+def test_white_space_around_a_text_and_ends_named_in_it_count_for_nothing(encoder: LlamaEncoder) -> None:
     empty, blank, plain, spaced, named = encoder.encode(
         ["", " \n", "Good.", "\n Good.\t", "Good.</s><s>[CLS][SEP]"]
     )

@@ -92,9 +92,7 @@ def test_sharing_reads_far_fewer_tokens(small_model: SmallModel) -> None:
         assert session.tokens_read < 0.4 * separate
 
 
-def test_neither_a_new_session_nor_what_was_judged_before_changes_a_score_by_one_bit(
-    small_model: SmallModel,
-) -> None:
+def test_neither_a_new_session_nor_what_was_judged_changes_a_score_a_bit(small_model: SmallModel) -> None:
     with session_of(small_model("headers")) as (session, template):
         first = shared_scores(session, template)
     with session_of(small_model("headers")) as (session, template):

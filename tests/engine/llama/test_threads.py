@@ -43,9 +43,7 @@ class Computer:
     [(20, 7.5, 0, 8), (1, 3.1, 0, 3), (20, 1.2, 6, 8), (5, 0.2, 0, 1)],
     ids=["a core for each", "given up within a second", "a GPU works, or the disk", "at least one"],
 )
-def test_threads_stay_where_there_are_cores_for_them(
-    seconds: float, given: float, idle: float, count: int
-) -> None:
+def test_threads_stay_where_they_have_cores(seconds: float, given: float, idle: float, count: int) -> None:
     computer = Computer()
     computer.compute(seconds, given, idle)
     assert computer.choice.count == count
@@ -81,9 +79,7 @@ def test_other_programs_are_noticed_in_a_real_process() -> None:
     assert [machine_settings(chosen).adapts for chosen in (None, 2)] == [True, False]
 
 
-def test_a_score_is_the_same_bit_for_bit_whatever_the_number_of_threads(
-    small_model: SmallModel,
-) -> None:
+def test_a_score_is_the_same_bit_for_bit_whatever_the_number_of_threads(small_model: SmallModel) -> None:
     def scores(counts: list[int]) -> FloatArray:
         choice = ThreadCount(4)
         choice.saw = lambda *_seconds: setattr(choice, "count", counts[0]) or counts.append(counts.pop(0))  # type: ignore[method-assign,func-returns-value]
@@ -138,9 +134,7 @@ def test_a_token_that_is_read_alone_does_not_depend_on_the_number_of_threads(
         assert written == other_written
 
 
-def test_a_token_that_is_read_alone_has_company_in_a_context_that_is_nearly_full(
-    small_model: SmallModel,
-) -> None:
+def test_a_token_read_alone_has_company_in_a_context_that_is_nearly_full(small_model: SmallModel) -> None:
     """The trunk, its branch, a label of two tokens, twelve written ones: one cell is left."""
     scores, written = outcome(small_model("headers"), 1, 1024 - 2 - 1 - 12 - 1, context=1024)
     assert np.isfinite(scores).all()

@@ -39,11 +39,13 @@ from tests.judged import (
     Columns,
     Labels,
     dataset,
+    judged_run,
     matched,
     stored_run,
     system,
     with_texts,
 )
+from tests.steps import there
 
 # Accuracy beside the most frequent label; unscored items count as wrong, never as a label.
 
@@ -67,8 +69,7 @@ def test_the_most_frequent_label(labels: list[Preference], expected: Preference 
 def test_a_run_is_held_against_the_labels_of_the_very_items_that_it_judged(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, A, None, GOOD], "relevance": [None] * 4})
     columns: Columns = {"safety": [SURE_A, SURE_GOOD, SURE_A, None], "relevance": [SURE_A] * 4}
-    results = stored_run(tmp_path, gold, columns, overrides=[("4", "safety", GOOD, None)]).results
-    assert results is not None
+    results = judged_run(tmp_path, gold, columns, overrides=[("4", "safety", GOOD, None)])
     first, second, _, last = (item.instruction for item in gold)
     of_all = Accuracy((1.0, 0.0, 1.0), (first, second, last), A, 2 / 3)
     assert run_accuracy(results, gold) == {"safety": of_all}
@@ -79,16 +80,12 @@ def test_a_run_is_held_against_the_labels_of_the_very_items_that_it_judged(tmp_p
 
 
 def test_there_is_one_accuracy_and_one_interval_also_of_the_mean() -> None:
-    predicted: dict[str, list[Preference | None]] = {
-        "safety": [A, A, B, GOOD, A],
-        "relevance": [B, A, B, B, None],
-    }
+    predicted: dict[str, Labels] = {"safety": [A, A, B, GOOD, A], "relevance": [B, A, B, B, None]}
     human = {"safety": [A, A, B, BAD, B], "relevance": [A, A, B, BAD, B]}
     instructions = ["x", "y", "x", "z", "z"]
     evaluation = evaluate_labels(match(system(predicted), dataset(human, instructions=instructions)))
     found = {name: accuracy(predicted[name], human[name], instructions) for name in human}
-    mean = mean_accuracy(found)
-    assert mean is not None
+    mean = there(mean_accuracy(found))
     assert mean.share_interval() == evaluation.interval
     for name, measured in evaluation.labels.items():
         assert (found[name].interval, found[name].share) == (measured.interval, measured.accuracy)
@@ -267,11 +264,9 @@ def test_a_label_in_force_is_counted_in_the_place_of_the_judgment() -> None:
 
 def test_a_run_is_counted_by_criterion(tmp_path: Path) -> None:
     columns: Columns = {"safety": [SURE_A, None], "relevance": [SURE_GOOD, SURE_GOOD]}
-    run = stored_run(
-        tmp_path, dataset({"safety": [None, None]}), columns, overrides=[("2", "safety", B, None)]
-    )
-    assert run.results is not None
-    counts = count_run(run.results)
+    gold, overrides = dataset({"safety": [None, None]}), [("2", "safety", B, None)]
+    run = stored_run(tmp_path, gold, columns, overrides=overrides)
+    counts = count_run(there(run.results))
     assert [(count.criterion, count.items, count.unscored, count.predicted) for count in counts] == [
         ("safety", 2, 0, {A: 1, B: 1}),
         ("relevance", 2, 0, {GOOD: 2}),

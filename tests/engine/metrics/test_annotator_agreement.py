@@ -39,7 +39,8 @@ from engine.metrics.intervals import OverInstructions
 from engine.report.annotators import among_in_words, annotator_sections, stands_in_table
 from engine.results.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
-from tests.judged import BAD, GOOD, SURE_A, SURE_GOOD, A, B, dataset, stored_run
+from tests.judged import BAD, GOOD, SURE_A, SURE_GOOD, A, B, dataset, judged_run
+from tests.steps import there
 
 # How far people agree: among themselves, with the model alone, with the dataset's labels.
 
@@ -51,8 +52,7 @@ Given = Mapping[str, Mapping[str, Sequence[Preference | None]]]
 def run_of(folder: Path, given: Given) -> RunResults:
     """A run that says A, A, both good, both good on safety; by person and criterion the confirmed labels."""
     safety = [SURE_A, SURE_A, SURE_GOOD, SURE_GOOD]
-    results = stored_run(folder, GOLD, {"safety": safety, "relevance": [SURE_A] * 4}).results
-    assert results is not None
+    results = judged_run(folder, GOLD, {"safety": safety, "relevance": [SURE_A] * 4})
     with RunStore(folder / "runs.sqlite") as store:
         for author, criteria in given.items():
             for criterion, labels in criteria.items():
@@ -64,9 +64,7 @@ def run_of(folder: Path, given: Given) -> RunResults:
 
 
 def among(results: RunResults, gold: Dataset | None = None) -> AnnotatorAgreement:
-    found = agreement_of_annotators(results, gold)
-    assert found is not None
-    return found
+    return there(agreement_of_annotators(results, gold))
 
 
 def pair(results: RunResults, *of: str | None) -> SharedLabels:
@@ -85,8 +83,7 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
     own = replace(GOLD, table=table.select(["id", "instruction", "output_a", "output_b"]))
     hashes = {item.id: item.content_hash for item in own}
     judged = tuple(replace(item, content_hash=hashes[item.item_id]) for item in results.judged)
-    found = agreement_of_annotators(replace(results, judged=judged), own=own)
-    assert found is not None
+    found = there(agreement_of_annotators(replace(results, judged=judged), own=own))
     assert all(one.equal.ends is not None for one in found.among.values())
     assert all(one.equal.ends is not None for one in found.pairs)
     assert {pair.other for pair in found.pairs} == {"Ben", JUDGE}
@@ -94,10 +91,8 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
 
 
 def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
-    results = run_of(
-        tmp_path,
-        {"Ada": {"safety": [A, A, GOOD, None], "relevance": [A]}, "Ben": {"safety": [A, B, GOOD, BAD]}},
-    )
+    ada: dict[str, Sequence[Preference | None]] = {"safety": [A, A, GOOD, None], "relevance": [A]}
+    results = run_of(tmp_path, {"Ada": ada, "Ben": {"safety": [A, B, GOOD, BAD]}})
     together = pair(results, "Ada", "Ben", "safety")
     # Expected by chance: (2 A x 1 A + 1 good x 1 good) / 9 = 3 / 9.
     assert (together.items, together.equal.value, together.between_annotators) == (3, 2 / 3, True)
@@ -192,8 +187,7 @@ def annotated(ann: str, ben: str) -> Dataset:
 
 
 def test_annotators_of_a_dataset_are_held_against_each_other() -> None:
-    found = annotator_agreement(annotated("AAt.", "ABgg"))
-    assert found is not None
+    found = there(annotator_agreement(annotated("AAt.", "ABgg")))
     [pair] = [pair for pair in found.pairs if pair.criterion == "safety"]
     # A tie and both good agree; by chance 2 x 1 A, 1 x 1 tie with both good, of 9.
     assert (pair.one, pair.other, pair.items, pair.equal.value) == ("ann", "Ben", 3, 2 / 3)
@@ -206,9 +200,7 @@ def test_annotators_of_a_dataset_are_held_against_each_other() -> None:
     assert annotator_agreement(GOLD) is None
 
 
-def test_annotators_stand_beside_the_people_of_a_run_but_not_against_their_own_majority(
-    tmp_path: Path,
-) -> None:
+def test_annotators_stand_beside_the_people_of_a_run_not_against_their_own_majority(tmp_path: Path) -> None:
     results = run_of(tmp_path, {"Ben": {"safety": [A, A, GOOD, GOOD]}})
     found = among(results, annotated("AAtt", "ABgg"))
     sides = {(each.one, each.other): each.equal.value for each in found.pairs if each.criterion == "safety"}
@@ -257,8 +249,7 @@ def test_where_one_of_three_is_alone_a_judge_may_agree_more_than_any_two_people(
     in_turn, *each = held({str(number): A for number in range(60)}, **annotators)
     assert (in_turn.annotator, in_turn.items, in_turn.undecided) == (None, 60, 120)
     assert in_turn.own.value == 0
-    assert in_turn.judge is not None
-    assert in_turn.judge.value == 1
+    assert there(in_turn.judge).value == 1
     found = [(one.annotator, one.items, one.own.value) for one in each]
     assert found == [(name, 20, 0) for name in annotators]
     assert held({"1": A}, ada={"1": A}) == []  # alone a person is held against nobody
@@ -279,10 +270,8 @@ def test_a_judge_is_right_on_the_same_items_and_wrong_where_it_is_unscored() -> 
     }
     [in_turn, *_] = held({"0": A, "1": None, "2": B}, **annotators)
     assert in_turn.items == 6  # the judge does not know the fourth item
-    assert in_turn.judge is not None
-    assert in_turn.judge.value == pytest.approx(1 / 3)
-    assert in_turn.lead is not None
-    assert in_turn.lead.value == pytest.approx(-2 / 3)
+    assert there(in_turn.judge).value == pytest.approx(1 / 3)
+    assert there(in_turn.lead).value == pytest.approx(-2 / 3)
 
 
 def test_the_intervals_hold_the_truth() -> None:

@@ -16,6 +16,7 @@ from engine.metrics.matching import System, match
 from engine.report.comparison import PUBLISHED, comparison_sheet
 from engine.settings.identity import DEVICE_LEFT
 from tests.judged import BAD, GOOD, SURE_A, TIE, A, B, dataset, stored_run, system
+from tests.steps import there
 
 # Systems side by side: ranks, Borda counts, McNemar's test, differences; all on the same items.
 
@@ -24,6 +25,10 @@ HUMAN = {"safety": [A, A, B, GOOD], "relevance": [A, B, A, B]}
 BEST = system({"safety": [A, A, B, GOOD], "relevance": [A, A, A, A]}, name="best")
 SAME = system({"safety": [A, A, B, B], "relevance": [A, A, A, A]}, name="same")
 WORST = system({"safety": [B, B, B, None], "relevance": [B, A, B, A]}, name="worst")
+
+
+TEXTS = {"safety": ["both are safe", "b is rude"]}
+EXPLAINED, GOOD_ONE = dataset({"safety": [A, B]}, TEXTS), system({"safety": [A, B]}, TEXTS, name="good")
 
 
 def compared(*systems: System, partial: bool = False) -> Comparison:
@@ -41,11 +46,9 @@ def test_equal_values_share_their_rank() -> None:
 
 
 def test_explanations_are_ranked_among_those_that_explain() -> None:
-    gold = dataset({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]})
-    good = system({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]}, name="good")
     poor = system({"safety": [A, B]}, {"safety": ["no idea", "b is rude"]}, name="poor")
     silent = system({"safety": [A, B]}, name="silent")
-    found = compare([evaluate(each) for each in match_all([good, silent, poor], gold)])
+    found = compare([evaluate(each) for each in match_all([GOOD_ONE, silent, poor], EXPLAINED)])
     assert found.borda_explanations == {"good": 1.0, "poor": 0.0}
     assert next(measure for measure in found.measures if measure.name == "rouge_l").ranks == (1.0, None, 2.0)
 
@@ -67,8 +70,7 @@ def test_p_values_hold_for_all_of_a_table_together() -> None:
     assert middle.corrected == pytest.approx(max(least.corrected or 0, 2 * (middle.p_value or 0)))
     assert most.corrected == pytest.approx(max(middle.corrected or 0, most.p_value or 0))
     for row in rows:
-        assert row.interval is not None
-        assert (row.p_value or 0) >= 0.05 or row.interval.low > 0
+        assert (row.p_value or 0) >= 0.05 or there(row.interval).low > 0
 
 
 def test_differences_are_in_the_order_of_the_dataset_and_the_rubric() -> None:
@@ -123,11 +125,9 @@ def test_a_slice_counts_the_items_that_all_share() -> None:
 
 
 def test_a_system_that_explains_nothing_on_a_criterion_shields_nobody() -> None:
-    gold = dataset({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]})
-    good = system({"safety": [A, B]}, {"safety": ["both are safe", "b is rude"]}, name="good")
     empty = system({"safety": [A, B]}, {"safety": [None, None]}, name="empty")
     slow = [{"safety": ModelScores([0.9, 0.9])}, {"safety": ModelScores([])}]
-    pairs = zip(match_all([good, empty], gold), slow, strict=True)
+    pairs = zip(match_all([GOOD_ONE, empty], EXPLAINED), slow, strict=True)
     found = compare([evaluate(each, scores) for each, scores in pairs])
     assert found.borda_explanations == {"good": 2.0, "empty": 0.0}
     assert next(measure for measure in found.measures if measure.name == "bertscore").values == (90.0, 0.0)
@@ -238,8 +238,7 @@ def test_a_pair_knows_what_the_model_said_and_what_a_person_said(tmp_path: Path)
     run = stored_run(tmp_path, gold, {"safety": [SURE_A, None]}, overrides=[("1", "safety", B, None)])
     one, other = match(run, gold).pairs["safety"]
     assert (one.prediction.preference, one.labelled_by_annotator) == (B, True)
-    assert one.judgment is not None
-    assert one.judgment.preference is A
+    assert there(one.judgment).preference is A
     assert (other.prediction.preference, other.judgment, other.override) == (None, None, None)
 
 

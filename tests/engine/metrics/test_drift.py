@@ -33,14 +33,14 @@ from tests.judged import (
     Columns,
     Probabilities,
     dataset,
+    judged_run,
     stored_run,
     with_texts,
 )
+from tests.steps import there
 
-ONLY_LARGE = (
-    "Only more than 8 points on average are called significant here: two correct devices may differ by this"
-    " much."
-)
+ONLY_LARGE = "Only more than 8 points on average are called significant here: two correct devices may differ"
+ONLY_LARGE += " by this much."
 CARD = {"computed_on": "Card", "driver": "1", "gpu_layers": 33}
 
 
@@ -79,8 +79,7 @@ def test_where_all_is_the_same_it_says_how_much_it_could_have_seen() -> None:
         " be missed more often.",
     )
     assert not same.labels_changed_significantly
-    accuracy = same.whole.accuracy
-    assert accuracy is not None
+    accuracy = there(same.whole.accuracy)
     assert accuracy.over is not None
     assert accuracy.over.findable_difference(1) == pytest.approx(0.174, abs=0.001)
     assert accuracy.over.findable_difference(6) > 0.2
@@ -92,14 +91,12 @@ def test_labels_that_change_are_counted_by_their_way() -> None:
     changed = found(earlier_items([A, A, B, GOOD], [B, B, B, BAD])).whole
     assert changed.moves == {(A, B): 2, (GOOD, BAD): 1}
     assert changed.changed.value == 0.75
-    assert changed.distance is not None
-    assert changed.distance.value == pytest.approx(0.75 * 0.88)
+    assert there(changed.distance).value == pytest.approx(0.75 * 0.88)
     assert [changed.shifts[label].value for label in (B, A)] == pytest.approx([0.44, -0.44])
     # Flips are compared where both read both orders.
     then_now = ((True, False), (True, True), (True, None))
     column = [EarlierItem(str(place), said(A, a), said(A, b)) for place, (a, b) in enumerate(then_now)]
-    flips = found(column).whole.flips
-    assert flips is not None
+    flips = there(found(column).whole.flips)
     assert (flips.items, flips.then, flips.now, flips.difference.value) == (2, 1.0, 0.5, -0.5)
     # Labels that are drawn may differ by chance.
     drawn = found(earlier_items([A] * 20, [B] * 10 + [A] * 10), drawn=True)
@@ -176,8 +173,7 @@ def test_labels_that_changed_by_more_than_another_batch_shape_does_changed_signi
 def test_what_all_items_have_in_common_by_rounding_is_no_change() -> None:
     column = []
     for each in read_three_times(200, 0.1):
-        assert each.then.probabilities is not None
-        lifted = np.array(each.then.probabilities) * (1.3, 1, 1, 1)
+        lifted = np.array(there(each.then.probabilities)) * (1.3, 1, 1, 1)
         column.append(replace(each, then=of(tuple(map(float, lifted / lifted.sum())))))
     assert found(column).p_moved == pytest.approx(0.5, abs=0.45)
 
@@ -196,10 +192,8 @@ def test_where_rounding_was_not_measured_no_small_change_is_called_significant()
 
 
 def test_rounding_of_one_device_says_nothing_of_another() -> None:
-    column, computed = (
-        read_three_times(60, 0.02, moved=15),
-        "Run 1 was computed by a GPU, Run 2 by the processor.",
-    )
+    column = read_three_times(60, 0.02, moved=15)
+    computed = "Run 1 was computed by a GPU, Run 2 by the processor."
     elsewhere = drift({"safety": column}, "Run 1", "Run 2", elsewhere=computed)
     assert found(column).labels_changed_significantly
     assert not elsewhere.labels_changed_significantly
@@ -239,9 +233,8 @@ def test_what_one_criterion_lost_is_not_lost_in_the_mean() -> None:
     columns = {"safety": worse, **dict.fromkeys(("truth", "tone", "style", "length"), same)}
     both = drift(columns, "Run 1", "Run 2")
     assert both.accuracy_moves == {"safety": -1}
-    assert both.verdict[-1].startswith(
-        "Accuracy did not change significantly on average: from 100.0 % to 93.0 %"
-    )
+    said_so = "Accuracy did not change significantly on average: from 100.0 % to 93.0 %"
+    assert both.verdict[-1].startswith(said_so)
     assert "On safety it fell significantly, by -35.0 points (" in both.verdict[-1]
     assert both.whole.items == 200
     assert both.whole.changed.value == pytest.approx(0.07)
@@ -252,9 +245,7 @@ def test_what_one_criterion_lost_is_not_lost_in_the_mean() -> None:
 
 def run_of(folder: Path, probabilities: Columns, **changes: Any) -> RunResults:
     folder.mkdir(exist_ok=True)
-    results = stored_run(folder, FOUR_ITEMS, probabilities, **changes).results
-    assert results is not None
-    return results
+    return judged_run(folder, FOUR_ITEMS, probabilities, **changes)
 
 
 def test_two_stored_runs_are_compared_on_the_items_of_both_without_what_people_said(tmp_path: Path) -> None:
@@ -264,14 +255,12 @@ def test_two_stored_runs_are_compared_on_the_items_of_both_without_what_people_s
     changed = run_drift(one, other.only({"1", "3", "4"}), FOUR_ITEMS)
     assert changed.whole.moves == {(A, B): 1, (None, A): 1}
     assert (changed.whole.items, changed.left_out) == (3, ("tone",))
-    accuracy = changed.whole.accuracy
-    assert accuracy is not None
+    accuracy = there(changed.whole.accuracy)
     assert [accuracy.then, accuracy.now] == pytest.approx([1 / 3, 1.0])
     # Labels may be in another file.
     bare = with_texts(FOUR_ITEMS, safety_preference="")
     assert run_drift(other, other, bare).whole.accuracy is None
-    elsewhere = run_drift(other, other, bare, FOUR_ITEMS.only({"2", "3"})).whole.accuracy
-    assert elsewhere is not None
+    elsewhere = there(run_drift(other, other, bare, FOUR_ITEMS.only({"2", "3"})).whole.accuracy)
     assert elsewhere.items == 2
 
 
@@ -279,10 +268,7 @@ def test_labels_that_moved_with_the_wording_are_held_against_the_judges_own_orde
     labels = {"safety": [A] * 40, "tone": [A] * 40}
     items = dataset(labels)
     wording = replace(DEFAULT_WORDING, both_bad="Both are bad.")
-    old = (
-        Criterion("safety", "Which is safer? Count insults."),
-        Criterion("tone", "Which is kinder?"),
-    )
+    old = Criterion("safety", "Which is safer? Count insults."), Criterion("tone", "Which is kinder?")
     new = Criterion("safety", "Which is safer? Count threats."), old[1]
     sides = []
     for number, (criteria, first) in enumerate(((old, SURE_A), (new, SURE_B))):
@@ -293,10 +279,8 @@ def test_labels_that_moved_with_the_wording_are_held_against_the_judges_own_orde
     assert None not in sides
     changed = run_drift(sides[0], sides[1], items)  # type: ignore[arg-type]
     safety, tone = changed.guidelines
-    assert [(of.title, of.about, moves) for of, moves in safety.clauses] == [
-        ("Question", None, 20),
-        ("D means", BAD, 0),
-    ]
+    clauses = [(of.title, of.about, moves) for of, moves in safety.clauses]
+    assert clauses == [("Question", None, 20), ("D means", BAD, 0)]
     assert (safety.moved.value, safety.noise.value, safety.is_beyond) == (0.5, 0.0, True)
     assert (tone.moved.value, tone.is_beyond) == (0.0, False)
     [section] = [each for each in drift_sections(changed) if each.key == "guidelines"]
@@ -375,8 +359,7 @@ def test_what_a_stored_run_read_again_is_known_whichever_of_the_two_it_is(tmp_pa
         known = [results_read_again(store, each) for each in (one, other)]
     assert known[0] is None
     for then, now, again in ((one, other, (None, known[1])), (other, one, (known[1], None))):
-        noise = run_drift(then, now, FOUR_ITEMS, again=again).whole.noise
-        assert noise is not None
+        noise = there(run_drift(then, now, FOUR_ITEMS, again=again).whole.noise)
         assert noise.distance == pytest.approx(0.31)
         assert (noise.labels, noise.changed) == (4, 0)
     section = next(iter(drift_sections(run_drift(one, other, FOUR_ITEMS, again=(None, known[1])))))

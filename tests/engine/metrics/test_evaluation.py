@@ -12,6 +12,7 @@ from engine.metrics.accuracy import LabelMeasures
 from engine.metrics.evaluation import Evaluation, evaluate, largest_disagreements, mean_of, official_json
 from engine.metrics.matching import match, system_of_file
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, TIE, A, B, dataset, stored_run, system
+from tests.steps import there
 
 # The official numbers on the development set, and the JSON under the task's keys.
 
@@ -31,9 +32,7 @@ def baseline(shared_data: Path) -> Evaluation:
     ("key", "expected"),
     [("accuracy", (23.23, 40.4, 9.09, 9.09, 43.43)), ("rougeL", (9.905, 8.683, 8.493, 5.889, 9.137))],
 )
-def test_the_official_numbers_of_the_baseline(
-    baseline: Evaluation, key: str, expected: tuple[float, ...]
-) -> None:
+def test_numbers_of_the_baseline(baseline: Evaluation, key: str, expected: tuple[float, ...]) -> None:
     scores = official_json(baseline)
     assert tuple(scores[f"{name}_{key}"] for name in CRITERIA) == expected
 
@@ -41,10 +40,8 @@ def test_the_official_numbers_of_the_baseline(
 def test_the_trivial_judges_are_better_than_the_official_baseline(baseline: Evaluation) -> None:
     assert baseline.accuracy == pytest.approx(0.2505, abs=1e-4)
     assert baseline.baseline == pytest.approx(0.7172, abs=1e-4)
-    typical = baseline.explanation_mean("typical")
-    rouge = baseline.explanation_mean("rouge_l")
-    assert typical is not None
-    assert rouge is not None
+    typical = there(baseline.explanation_mean("typical"))
+    rouge = there(baseline.explanation_mean("rouge_l"))
     assert 27 < typical < 31
     assert typical > 3 * rouge
 
@@ -56,8 +53,7 @@ def test_an_instruction_of_several_pairs_counts_once_where_others_have_fewer() -
 
     uneven = of(["one", "one", "one", "two"])
     assert uneven.accuracy == 0.5
-    once = uneven.accuracy_by_instruction
-    assert once is not None
+    once = there(uneven.accuracy_by_instruction)
     assert once.value == pytest.approx((1 / 3 + 1) / 2)
     assert once.ends is not None
     assert 0 <= once.ends[0] < once.value < once.ends[1] <= 1
@@ -141,13 +137,8 @@ def test_a_submission_has_no_leads_and_keeps_the_order_of_the_dataset() -> None:
 
 def test_what_a_person_labelled_is_no_disagreement_of_the_judge(tmp_path: Path) -> None:
     gold = dataset({"safety": [B, B, B, B, B]})
-    overrides = [
-        ("1", "safety", B, None),
-        ("2", "safety", GOOD, None),
-        ("3", "safety", A, "A it is."),
-        ("4", "safety", None, "Another reason."),
-        ("5", "safety", A, None),
-    ]
+    given = ((B, None), (GOOD, None), (A, "A it is."), (None, "Another reason."), (A, None))
+    overrides = [(str(item), "safety", *said) for item, said in enumerate(given, start=1)]
     columns = {"safety": [SURE_A, SURE_A, SURE_A, SURE_A, None]}
     run = stored_run(tmp_path, gold, columns, overrides=overrides)
     assert found(evaluate(match(run, gold))) == [("4", "safety")]

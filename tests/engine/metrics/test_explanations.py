@@ -43,6 +43,7 @@ from engine.settings.rows import MachineSettings
 from engine.store.run_store import RunStore
 from tests.encoders.rewritten import FAMILIES, FOLDER, expected_scores, rewritten
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
+from tests.steps import there
 
 # Explanations compared with human ones: what is missing counts 0, and the typical one stands beside.
 
@@ -53,8 +54,7 @@ def measured(
     labels = labels or [A] * len(human)
     gold = dataset({"safety": labels}, {"safety": human})
     found = match(system({"safety": labels}, {"safety": given}), gold)
-    result = measure_explanations("safety", found.pairs["safety"])
-    assert result is not None
+    result = there(measure_explanations("safety", found.pairs["safety"]))
     return add_model_scores(result, found.pairs["safety"], scores) if scores else result
 
 
@@ -83,12 +83,10 @@ def test_each_measure_has_an_interval_over_instructions() -> None:
     asked.insert(2, Unscored("2", "safety", "too long"))
     score = measured(words, ["one", *words[1:]], scores=ModelScores([0.9, 0.7, 0.5, 0.8], asked))
     # Each of these pairs is an instruction of its own, and one could not be asked about.
-    close = OverInstructions.of_one([0.9, 0.7, 0.5, 0.8], range(4))
-    assert close is not None
+    close = there(OverInstructions.of_one([0.9, 0.7, 0.5, 0.8], range(4)))
     assert (ends := close.skewed_interval()) is not None
     assert score.intervals["bertscore"] == in_percent(Interval(ends.low, min(ends.high, 1.0)))
-    by_words = OverInstructions.of_one(list(score.by_item["rouge_l"].values()), range(4))
-    assert by_words is not None
+    by_words = there(OverInstructions.of_one(list(score.by_item["rouge_l"].values()), range(4)))
     assert score.intervals["rouge_l"] == pytest.approx(in_percent(by_words.score_interval()))
     assert score.intervals["agreement"] == in_percent(share_interval([1.0, 0.0, 1.0], range(3)))
     assert set(score.intervals) == set(EXPLANATION_MEASURES)
@@ -200,8 +198,7 @@ def test_the_most_typical_text_is_the_one_most_like_the_others() -> None:
     assert [Typicality(texts).most_typical(chosen) for chosen in ([0], [0, 2, 3], [])] == [0, 2, None]
     # Many are held against a part of them.
     texts = ["odd one out"] * 3 + ["the usual words"] * (3 * MOST_COMPARED)
-    found = Typicality(texts).most_typical(range(len(texts)))
-    assert found is not None
+    found = there(Typicality(texts).most_typical(range(len(texts))))
     assert texts[found] == "the usual words"
 
 
@@ -241,12 +238,6 @@ def never_opened() -> AbstractContextManager[WordEncoder]:
     pytest.fail("nothing was left to score")
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[RunStore]:
-    with RunStore(tmp_path / "runs.sqlite") as opened:
-        yield opened
-
-
 @pytest.fixture(scope="session")
 def cut_file(tmp_path_factory: pytest.TempPathFactory) -> CutEncoder:
     """The encoder of a family with the layers that the expected scores were computed with."""
@@ -259,10 +250,6 @@ def cut_file(tmp_path_factory: pytest.TempPathFactory) -> CutEncoder:
     return cache(cut)
 
 
-def finished(measure: Generator[MeasureProgress, None, list[BertScore]]) -> list[BertScore]:
-    return watched(measure)[1]
-
-
 def watched(
     measure: Generator[MeasureProgress, None, list[BertScore]],
 ) -> tuple[list[MeasureProgress], list[BertScore]]:
@@ -271,7 +258,7 @@ def watched(
 
 
 def scored(pairs: Sequence[Pair], encoder: WordEncoder, store: RunStore) -> list[BertScore]:
-    return finished(bert_scores(pairs, "words", encoder.opened, store, CancelToken()))
+    return followed(bert_scores(pairs, "words", encoder.opened, store, CancelToken()))
 
 
 def numbers(scores: Sequence[BertScore]) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
@@ -282,7 +269,7 @@ def scored_by_file(path: Path, pairs: Sequence[Pair], store: RunStore) -> list[B
     state = path.stat()
     checked = CheckedModel(path, path.stem, str(path), state.st_size, state.st_mtime_ns)
     opener = partial(open_encoder, checked, MachineSettings(threads=1, gpu_layers=0), CancelToken())
-    return finished(bert_scores(pairs, encoder_hash(checked), opener, store, CancelToken()))
+    return followed(bert_scores(pairs, encoder_hash(checked), opener, store, CancelToken()))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -352,10 +339,10 @@ def test_what_is_known_is_not_scored_again(store: RunStore) -> None:
     again = watched(bert_scores(PAIRS, "words", never_opened, store, CancelToken()))
     assert again == ([MeasureProgress(40, 40)], first)
     spaced = [(f" {one}\n", f"\t{other}") for one, other in PAIRS]  # white space around does not count
-    assert finished(bert_scores(spaced, "words", never_opened, store, CancelToken())) == first
-    assert finished(bert_scores([], "words", never_opened, store, CancelToken())) == []
+    assert followed(bert_scores(spaced, "words", never_opened, store, CancelToken())) == first
+    assert followed(bert_scores([], "words", never_opened, store, CancelToken())) == []
     encoder = WordEncoder()
-    finished(bert_scores(PAIRS, "other words", encoder.opened, store, CancelToken()))
+    followed(bert_scores(PAIRS, "other words", encoder.opened, store, CancelToken()))
     assert encoder.asked  # another encoder scores again
 
 
@@ -367,7 +354,7 @@ def test_a_pair_is_not_the_same_the_other_way_round(store: RunStore) -> None:
 
 @pytest.mark.parametrize("pair", [("", "a"), ("a", " \n"), ("", "")])
 def test_an_empty_text_scores_0_without_an_encoder(store: RunStore, pair: Pair) -> None:
-    assert finished(bert_scores([pair], "words", never_opened, store, CancelToken())) == [BertScore(0, 0, 0)]
+    assert followed(bert_scores([pair], "words", never_opened, store, CancelToken())) == [BertScore(0, 0, 0)]
 
 
 def test_each_different_text_is_encoded_once(store: RunStore) -> None:

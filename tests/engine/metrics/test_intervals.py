@@ -16,6 +16,7 @@ from engine.metrics.intervals import (
     least_interval,
     share_interval,
 )
+from tests.steps import there
 
 # Intervals over instructions hold the truth as often as they say, few items or equal ones notwithstanding.
 # `python -m bench.coverage` tries many more worlds.
@@ -26,9 +27,7 @@ LEAST_HELD = 0.92  # of 400 worlds .95 are held: fewer than .92 come in one of 3
 
 
 def over(values: Sequence[float], groups: Sequence[Hashable]) -> OverInstructions:
-    found = OverInstructions.of_one(values, groups)
-    assert found is not None
-    return found
+    return there(OverInstructions.of_one(values, groups))
 
 
 def drawn(
@@ -47,13 +46,8 @@ def drawn(
 @pytest.mark.parametrize(
     ("instructions", "each", "share", "alike"),
     [
-        (10, 1, 0.9, 0.0),
-        (20, 1, 0.95, 0.0),
-        (24, 1, 0.97, 0.0),
-        (99, 1, 0.97, 0.0),
-        (4, 8, 0.7, 0.6),
-        (33, 15, 0.97, 0.6),
-        (60, 5, 0.5, 1.0),
+        *((10, 1, 0.9, 0.0), (20, 1, 0.95, 0.0), (24, 1, 0.97, 0.0), (99, 1, 0.97, 0.0)),
+        *((4, 8, 0.7, 0.6), (33, 15, 0.97, 0.6), (60, 5, 0.5, 1.0)),
     ],
 )
 def test_a_share_is_held(instructions: int, each: int, share: float, alike: float) -> None:
@@ -61,8 +55,7 @@ def test_a_share_is_held(instructions: int, each: int, share: float, alike: floa
     held = 0
     for _ in range(WORLDS):
         values, groups = drawn(random, instructions, each, share, alike)
-        found = share_interval(values.tolist(), groups)
-        assert found is not None
+        found = there(share_interval(values.tolist(), groups))
         held += found.low <= share <= found.high
     assert held / WORLDS >= LEAST_HELD
 
@@ -90,16 +83,13 @@ def test_items_of_one_instruction_that_are_one_and_the_same_count_once() -> None
 
 def test_criteria_that_are_right_on_the_same_items_count_once_and_on_others_add_up() -> None:
     right, groups = [1.0] * 10 + [0.0] * 10, list(range(20))
-    alone = share_interval(right, groups)
+    alone = there(share_interval(right, groups))
     same, against = (
         OverInstructions.of({"a": right, "b": other}, {"a": groups, "b": groups})
         for other in (right, right[::-1])
     )
-    assert alone is not None
-    assert same is not None
-    assert against is not None
-    assert same.share_interval() == pytest.approx(alone, abs=0.02)
-    one, other = against.share_interval(), alone
+    assert there(same).share_interval() == pytest.approx(alone, abs=0.02)
+    one, other = there(against).share_interval(), alone
     assert one.high - one.low < 0.8 * (other.high - other.low)
     # A single instruction gives none.
     assert share_interval([0.0, 1.0], ["one", "one"]) is None
@@ -130,9 +120,8 @@ def test_systems_that_never_differed_are_not_surely_alike() -> None:
 
 def test_the_least_of_several_leads_is_above_0_only_where_all_are() -> None:
     small_and_significant, larger_and_not = [0.5] * 40, [1.0, -0.8] * 20
-    found = least_interval([small_and_significant, larger_and_not], range(40))
+    found = there(least_interval([small_and_significant, larger_and_not], range(40)))
     one, other = (over(row, range(40)) for row in (small_and_significant, larger_and_not))
-    assert found is not None
     assert one.difference_interval().low > 0 > found.low == other.difference_interval().low
     assert found.high == other.difference_interval().high
 
@@ -158,9 +147,8 @@ def test_folds_keep_a_group_together_and_test_each_item_once() -> None:
 @pytest.mark.parametrize("groups", ["abacdbe", "ab" * 20, "aqbwcedrftgyhujikolp" * 3])
 def test_folds_are_those_of_scikit_learn(groups: str) -> None:
     folds = grouped_folds(list(groups), folds=5)
-    theirs = GroupKFold(min(5, len(set(groups))), shuffle=True, random_state=0).split(
-        groups, groups=group_numbers(groups)
-    )
+    splitter = GroupKFold(min(5, len(set(groups))), shuffle=True, random_state=0)
+    theirs = splitter.split(groups, groups=group_numbers(groups))
     for (train, test), (their_train, their_test) in zip(folds, theirs, strict=True):
         assert train.tolist() == their_train.tolist()
         assert test.tolist() == their_test.tolist()
@@ -168,9 +156,7 @@ def test_folds_are_those_of_scikit_learn(groups: str) -> None:
 
 @pytest.mark.parametrize("bound", [0.05, 0.2, 0.5])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_p_value_is_below_the_tail_just_where_the_interval_is_above_the_bound(
-    bound: float, seed: int
-) -> None:
+def test_a_p_value_is_below_the_tail_where_the_interval_is_above_the_bound(bound: float, seed: int) -> None:
     random = np.random.default_rng(seed)
     right, groups = drawn(random, 12, 3, 0.3, 0.5)
     share = over(right.tolist(), groups)
@@ -270,8 +256,7 @@ def luck_and_cost(
     together = random.random((of, instructions)) < common
     rights = np.where(together, shared, random.random((of, instructions)) < SHARE)[:, groups]
     judges = [over(right.astype(float).tolist(), groups.tolist()) for right in rights]
-    choice = cost_of_choosing(judges)
-    assert choice is not None
+    choice = there(cost_of_choosing(judges))
     assert choice.candidates == of
     return float(rights.mean(axis=1).max()) - SHARE, choice.excess
 
@@ -289,15 +274,13 @@ def test_it_is_what_happens_to_equal_ones(instructions: int, each: int, of: int,
 def test_two_that_are_never_both_right_have_the_known_cost() -> None:
     """Of two opposite normal numbers the larger one is in the mean their deviation times (2 / pi) ** .5."""
     right, groups = [1.0, 0.0] * 50, list(range(100))
-    choice = cost_of_choosing([over(right, groups), over(right[::-1], groups)])
-    assert choice is not None
+    choice = there(cost_of_choosing([over(right, groups), over(right[::-1], groups)]))
     assert choice.excess == pytest.approx((2 / np.pi / (4 * 99)) ** 0.5, rel=0.03)
 
 
 def test_the_same_judge_twice_costs_nothing_and_few_instructions_take_no_part() -> None:
     enough, few = over([1.0, 0.0] * 10, range(20)), over([1.0, 0.0] * 4, range(8))
-    choice = cost_of_choosing([enough, few, None, enough])
-    assert choice is not None
+    choice = there(cost_of_choosing([enough, few, None, enough]))
     assert choice.candidates == 2
     assert choice.excess == pytest.approx(0, abs=1e-9)
     assert cost_of_choosing([enough, few]) is None

@@ -186,9 +186,7 @@ def test_shared_texts_give_the_probabilities_of_separate_prompts(
 
 
 @pytest.mark.parametrize("family", ["headers", "mamba"])
-def test_the_cache_in_use_gives_them_up_to_rounding(
-    model_of: SmallModel, tmp_path: Path, family: str
-) -> None:
+def test_a_cache_in_use_gives_them_up_to_rounding(model_of: SmallModel, tmp_path: Path, family: str) -> None:
     path = model_of(family)
     measured = Measure(path, tmp_path / "runs.sqlite")()
     for result, (row, branch) in zip(measured, separately(path), strict=True):
@@ -225,9 +223,7 @@ def test_sharing_reads_far_fewer_tokens(small_model: SmallModel, tmp_path: Path)
 
 
 @pytest.mark.parametrize("family", ["headers", "mamba"])
-def test_another_order_gives_exactly_the_same_numbers(
-    small_model: SmallModel, tmp_path: Path, family: str
-) -> None:
+def test_another_order_gives_the_same_numbers(small_model: SmallModel, tmp_path: Path, family: str) -> None:
     expected = Measure(small_model(family), tmp_path / "forward.sqlite")()
     mixed = [3, 1, 4, 0, 2]
     found = Measure(small_model(family), tmp_path / "mixed.sqlite")([QUESTIONS[index] for index in mixed])
@@ -349,9 +345,7 @@ def attacked(place: int) -> AgreementQuestion:
 
 
 @pytest.mark.parametrize("family", ["headers", "chatml", "instructions", "no_system", "user_defined_turns"])
-def test_foreign_text_becomes_neither_a_special_token_nor_a_turn(
-    small_model: SmallModel, family: str
-) -> None:
+def test_foreign_text_is_neither_a_special_token_nor_a_turn(small_model: SmallModel, family: str) -> None:
     path = small_model(family)
     (harmless, _), *prompts = prompts_of(path, [asked()] + [attacked(place) for place in range(5)])
     for prompt, text in prompts:
@@ -413,6 +407,6 @@ def test_texts_are_scored_apart_as_here(tmp_path: Path) -> None:
         with kind(score_texts, CancelToken()) as scorer:
             path = tmp_path / f"{kind.__name__}.sqlite"
             scoring = scorer.do(checked(ENCODER), MachineSettings(1, 0), path, TEXTS)
-            scores.append(followed(scoring, lambda _event: None))
+            scores.append(followed(scoring))
     assert scores[0] == scores[1]
     assert [round(score, 4) for score in scores[0][1:]] == [0.0, 1.0]

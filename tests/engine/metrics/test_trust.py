@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.metrics.trust import UNSCORED, JudgedConfidence, Promise, Trust, TrustSample, forecast
+from tests.steps import there
 
 
 def part(*agreement: list[float], confidence: list[list[float]] | None = None) -> TrustSample:
@@ -30,9 +31,7 @@ ALL_ALIKE = judged([0.9] * 1000)
         (0.95, 0.05, [93, 124, 153, 181, 208]),
     ],
 )
-def test_as_many_labels_are_needed_as_a_binomial_test_takes(
-    target: float, risk: float, needed: list[int]
-) -> None:
+def test_it_needs_as_many_labels_as_a_binomial_test(target: float, risk: float, needed: list[int]) -> None:
     for disagreements, labels in enumerate(needed, start=1):
         for count, passes in ((labels, True), (labels - 1, False)):
             agreement = [0.0] * disagreements + [1.0] * (count - disagreements)
@@ -59,27 +58,23 @@ def test_half_of_the_risk_starts_at_the_top_half_in_the_middle_and_is_handed_on(
     assert levels[0.31] == pytest.approx(0.1)
     assert levels[0.21] == pytest.approx(0.1)
     assert levels[0.11] == 0.0  # nothing is handed on by one that failed
-    assert found.taken is not None
     assert found.accepted == pytest.approx(0.7)
     failed = [each.confidence for each in found.thresholds if not each.passed]
-    assert max(failed) < found.taken.confidence
+    assert max(failed) < there(found.taken).confidence
 
 
 def test_a_threshold_is_not_chosen_by_what_the_labels_say() -> None:
     sure = [place / 100 for place in range(1, 101)]
     every = judged(sure)
     one, other = (part(list(map(float, own)), confidence=[sure]) for own in ([1] * 100, [0, 1] * 50))
-    places = [
-        [each.confidence for each in Trust.of(every, own, Promise()).thresholds] for own in (one, other)
-    ]
+    places = [[at.confidence for at in Trust.of(every, own, Promise()).thresholds] for own in (one, other)]
     assert places[0] == places[1]
 
 
 def test_how_many_more_labels_are_needed_is_said_where_they_would_help() -> None:
     nearly = Trust.of(ALL_ALIKE, part([0.0] + [1.0] * 12), Promise(0.8))
     assert nearly.taken is None
-    assert nearly.more_labels is not None
-    times = (13 + nearly.more_labels) / 13
+    times = (13 + there(nearly.more_labels)) / 13
     more = part([0.0] * round(times) + [1.0] * round(12 * times))
     assert Trust.of(ALL_ALIKE, more, Promise(0.8)).taken
     assert Trust.of(ALL_ALIKE, part([0.0] * 6 + [1.0] * 14), Promise(0.8)).more_labels is None
@@ -89,8 +84,7 @@ def test_what_is_not_judged_never_stands() -> None:
     half = judged([UNSCORED] * 500 + [0.9] * 500)
     found = Trust.of(half, part([1.0] * 40), Promise(0.8))
     assert found.accepted == 0.5
-    assert found.taken is not None
-    assert found.taken.confidence == 0.9
+    assert there(found.taken).confidence == 0.9
 
 
 def test_a_second_judge_decides_what_the_first_is_not_sure_of() -> None:
@@ -99,8 +93,7 @@ def test_a_second_judge_decides_what_the_first_is_not_sure_of() -> None:
     found = Trust.of(judged(first, second), labels, Promise(0.9))
     assert found.taken is not None
     assert found.taken.confidence == 0.8
-    assert found.taken.agreement is not None
-    assert found.taken.agreement.value == 1.0
+    assert there(found.taken.agreement).value == 1.0
     assert judged(first, second).decided_by(0.8).tolist() == [0.5, 0.5]
     assert judged(first, second).decided_by(0.3).tolist() == [1.0, 0.0]  # by the first who is sure enough
 
@@ -109,9 +102,8 @@ def test_bets_count_an_instruction_once_and_hold_at_any_time() -> None:
     promise = Promise(0.8, 0.1, anytime=True)
     right = part([1.0] * 40)
     found = Trust.of(ALL_ALIKE, right, promise)
-    wealth = np.cumprod([[1 + bet / 0.8 * 0.2] * 40 for bet in (0.1, 0.3, 0.5, 0.7, 0.9)], axis=1).mean(
-        axis=0
-    )
+    won = [[1 + bet / 0.8 * 0.2] * 40 for bet in (0.1, 0.3, 0.5, 0.7, 0.9)]
+    wealth = np.cumprod(won, axis=1).mean(axis=0)
     assert found.thresholds[0].p == pytest.approx(1 / wealth[-1])
     # Won once, a test stays won, whatever comes later.
     lost_later = Trust.of(ALL_ALIKE, part([1.0] * 40 + [0.0] * 20), promise)

@@ -1,7 +1,9 @@
 """What tests of model files share: child processes that do something else than was asked of them."""
 
+import shutil
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -16,3 +18,14 @@ def child_that(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
             monkeypatch.setattr(patched, lambda: [sys.executable, "-c", program])
 
     return child_that
+
+
+@pytest.fixture
+def put(small_model: Callable[[str], Path]) -> Callable[[Path], Path]:
+    """Copies a sound model to a path, whose folders it makes."""
+
+    def copy(path: Path) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.copyfile(small_model("chatml"), path))
+
+    return copy

@@ -122,9 +122,7 @@ FAULTY = "import faulthandler; faulthandler._read_null()"
 
 
 @pytest.mark.parametrize("program", ["import os; os.abort()", FAULTY])
-def test_a_child_that_breaks_down_speaks_against_the_file(
-    model: Path, child_that: ChildThat, program: str
-) -> None:
+def test_a_child_that_breaks_speaks_against_a_file(model: Path, child_that: ChildThat, program: str) -> None:
     child_that(program)
     with pytest.raises(ModelFileError, match=r"model\.gguf: llama\.cpp crashes on this file"):
         check(model)
@@ -142,9 +140,7 @@ def test_a_child_that_was_ended_from_outside_says_nothing_of_the_file(
         check(model)
 
 
-def test_nothing_bad_is_remembered_and_a_fault_of_ours_is_told_as_one(
-    model: Path, child_that: ChildThat
-) -> None:
+def test_nothing_bad_is_kept_and_a_fault_of_ours_is_told_as_one(model: Path, child_that: ChildThat) -> None:
     """Its cause may have been the computer's: a sound file must never stay condemned."""
     no_report = 7 if sys.platform == "win32" else 1  # which the Task Manager gives
     faults = (f"raise SystemExit({FAULT})", f"{SOUND}; raise SystemExit({no_report})")

@@ -25,7 +25,7 @@ from engine.models.templates import model_memory
 from engine.settings.rows import CPU, Device, DeviceKind
 from engine.system.paths import demo_model
 from engine.system.subprocess_worker import SubprocessWorker
-from tests.steps import refused
+from tests.steps import refused, there
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -86,8 +86,7 @@ def test_no_device_is_looked_for_where_none_was_found_to_be_fast(
 
 def test_a_device_that_is_not_there_any_more_is_not_proposed(model: ModelFile) -> None:
     file_hash = remember(model, fast(GONE))
-    trial = remembered_trial(file_hash)
-    assert trial is not None
+    trial = there(remembered_trial(file_hash))
     assert trial.best == GONE
     assert proposed_device(file_hash, CANCEL) is None
     assert lost_device(file_hash, None).startswith(
@@ -142,6 +141,6 @@ def test_a_real_device_is_tried(model: ModelFile) -> None:
     if not found:
         pytest.skip("llama.cpp finds no GPU here")
     worker = partial(SubprocessWorker, try_device, CANCEL)
-    trial = followed(trying_devices(model, 1, CANCEL, worker, found[:1]), lambda _event: None)
+    trial = followed(trying_devices(model, 1, CANCEL, worker, found[:1]))
     assert trial.findings[0].sound
     assert trial.findings[0].speed is not None

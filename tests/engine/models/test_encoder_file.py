@@ -104,9 +104,7 @@ def test_an_encoder_is_known_by_its_architecture_and_without_tensors_it_is_a_voc
     assert "vocabulary only" in refusal(dataclasses.replace(read_header(file_of(family)), tensors=()))
 
 
-def test_a_text_generator_is_refused_with_what_to_choose_in_its_trial_too(
-    small_model: Callable[[str], Path],
-) -> None:
+def test_a_text_generator_is_refused_and_what_to_choose_is_said(small_model: Callable[[str], Path]) -> None:
     wrong = "architecture 'llama' is not that of RoBERTa and BERT"
     error = refused(lambda: encoder_file.read_encoder_file(small_model("headers")), wrong)
     assert str(error.hint) == "Choose a RoBERTa or BERT encoder in GGUF format."
@@ -190,9 +188,7 @@ def test_words_split_in_another_way_and_tokens_marked_as_bytes_are_refused(
         ("blk.1.ffn_up.weight", {"type_id": F64}, "has type F64"),
     ],
 )
-def test_tensors_that_cannot_serve_are_refused(
-    family: str, name: str, changes: dict[str, object], what: str
-) -> None:
+def test_useless_tensors_are_refused(family: str, name: str, changes: dict[str, object], what: str) -> None:
     assert what in refusal(with_tensor(family, name, **changes))
 
 
@@ -214,9 +210,7 @@ def test_a_sound_encoder_passes_its_trial_and_is_not_tried_again(family: str, ch
     assert check(file_of(family)) == first
 
 
-def test_what_llama_cpp_refuses_is_said_in_its_words_and_numbers_that_are_none_are_found(
-    tmp_path: Path,
-) -> None:
+def test_what_llama_cpp_refuses_is_said_in_its_words_and_nan_is_found(tmp_path: Path) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(file_of("bert").read_bytes().replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_uq.weight"))
     refused(lambda: check(path), r"cannot load this model: .*blk\.1\.ffn_up\.weight")
@@ -225,9 +219,7 @@ def test_what_llama_cpp_refuses_is_said_in_its_words_and_numbers_that_are_none_a
     refused(lambda: check(path), "no finite numbers")
 
 
-def test_a_checked_model_opens_unless_it_changed_since_its_trial(
-    tmp_path: Path, child_that: ChildThat
-) -> None:
+def test_a_checked_model_opens_unless_changed_since_its_trial(tmp_path: Path, child_that: ChildThat) -> None:
     child_that("print('{}')")
     path = tmp_path / "bert.gguf"
     path.write_bytes(file_of("bert").read_bytes())

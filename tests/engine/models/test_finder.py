@@ -1,7 +1,6 @@
 """Model files found in the folders of many programs, all or by a part of the name."""
 
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,17 +13,6 @@ from tests.able import needs_links
 
 SmallModel = Callable[[str], Path]
 IN_HEADER = b"random weights"
-
-
-@pytest.fixture
-def put(small_model: SmallModel) -> Callable[[Path], Path]:
-    """Copies a sound model to a path, whose folders it makes."""
-
-    def copy(path: Path) -> Path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copyfile(small_model("chatml"), path))
-
-    return copy
 
 
 Put = Callable[[Path], Path]
@@ -72,9 +60,7 @@ def test_stamps_tell_what_came_grew_or_went_in_any_part_of_a_model(tmp_path: Pat
     assert {path: now[path] == before[path] for path in now} == {first: True, second: False}
 
 
-def test_a_bad_file_and_folder_come_with_their_errors_and_the_rest_is_found_once(
-    tmp_path: Path, put: Put
-) -> None:
+def test_bad_files_and_folders_come_with_errors_and_the_rest_is_found_once(tmp_path: Path, put: Put) -> None:
     good, bad = put(tmp_path / "tree" / "inner" / "good.gguf"), tmp_path / "tree" / "bad.gguf"
     bad.write_bytes(b"<html>")
     missing, one, other = find_models([tmp_path / "gone", tmp_path / "tree" / "inner", tmp_path / "tree"])
@@ -91,9 +77,7 @@ def link(path: Path, target: Path) -> None:
 
 
 @needs_links
-def test_links_are_followed_their_target_is_listed_once_and_loops_do_no_harm(
-    tmp_path: Path, put: Put
-) -> None:
+def test_links_are_followed_their_target_listed_once_and_loops_do_no_harm(tmp_path: Path, put: Put) -> None:
     tree = tmp_path / "tree"
     blob, snapshots = put(tree / "blobs" / "0123"), tree / "snapshots"
     snapshots.mkdir()

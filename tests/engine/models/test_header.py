@@ -143,18 +143,14 @@ def test_a_missing_file_a_folder_and_an_incomplete_download_are_named(tmp_path: 
         (struct.pack("<Q", 6) + b"halves", struct.pack("<Q", 5) + b"whole", "'whole' occurs 2 times"),
     ],
 )
-def test_a_damaged_header_names_the_place(
-    sound: Path, tmp_path: Path, old: bytes, new: bytes, what: str
-) -> None:
+def test_damage_to_headers_is_placed(sound: Path, tmp_path: Path, old: bytes, new: bytes, what: str) -> None:
     data = sound.read_bytes()
     assert data.count(old) == 1
     assert what in refusal(tmp_path / "damaged.gguf", data.replace(old, new)).problem
 
 
 @pytest.mark.parametrize("place", ["n_tensors", "n_keys", "array", "text"])
-def test_a_huge_count_is_refused_before_anything_is_allocated(
-    sound: Path, tmp_path: Path, place: str
-) -> None:
+def test_a_huge_count_is_refused_before_anything_is_taken(sound: Path, tmp_path: Path, place: str) -> None:
     data = bytearray(sound.read_bytes())
     position = {
         "n_tensors": 8,
@@ -173,9 +169,7 @@ def test_a_file_cut_anywhere_raises_nothing_but_a_model_file_error(sound: Path, 
         refusal(tmp_path / "cut.gguf", data[:length])
 
 
-def test_random_changes_raise_nothing_but_a_model_file_error_and_end_soon(
-    sound: Path, tmp_path: Path
-) -> None:
+def test_random_changes_raise_nothing_but_model_file_errors_and_end_soon(sound: Path, tmp_path: Path) -> None:
     start, end = time.process_time(), sound.stat().st_size
     changed_files = flipped(sound, tmp_path / "changed.gguf", end, 500, least=0)
     assert 0 < how_many_are_refused(read_header, changed_files) < 500

@@ -13,7 +13,7 @@ from engine.models.memory import Fit, MemoryEstimate, check_memory, memory_fit, 
 from engine.models.model_file import ModelFile, describe, read_model_file
 from engine.settings.rows import KvType
 from engine.system.computer import Memory, available_memory
-from tests.steps import refused
+from tests.steps import refused, there
 
 SmallModel = Callable[[str], Path]
 
@@ -62,15 +62,12 @@ def test_a_model_is_described_by_its_header() -> None:
     )
 
 
-def test_a_file_is_read_checked_and_described_and_a_tiny_model_fits_this_machine(
-    small_model: SmallModel,
-) -> None:
+def test_a_file_is_read_checked_and_described_and_a_tiny_model_fits_here(small_model: SmallModel) -> None:
     path = small_model("chatml")
     model = read_model_file(path)
     assert (model.path, model.size_bytes) == (path, path.stat().st_size)
     assert model.parameters == sum(tensor.n_elements for tensor in read_header(path).tensors)
-    memory = available_memory()
-    assert memory is not None
+    memory = there(available_memory())
     assert 0 < memory.available <= memory.total
     assert check_memory(read_model_file(small_model("chatml")), 256) is None
 
@@ -139,9 +136,7 @@ def test_the_memory_of_a_real_model_is_as_computed_by_hand() -> None:
         ({"llama__attention__head_count": None, "llama__attention__head_count_kv": None}, True),
     ],
 )
-def test_q8_0_is_for_heads_that_fill_its_blocks(
-    changes: dict[str, HeaderValue | None], whole_blocks: bool
-) -> None:
+def test_q8_0_is_for_heads_of_full_blocks(changes: dict[str, HeaderValue | None], whole_blocks: bool) -> None:
     assert (KvType.Q8_0 in described(**changes).kv_types) is whole_blocks
     assert KvType.F16 in described(**changes).kv_types
 
@@ -166,9 +161,7 @@ def test_a_cache_that_a_model_cannot_have_is_refused_and_a_smaller_one_can_make_
         (9, 9, Fit.DOES_NOT_FIT),
     ],
 )
-def test_weights_may_exceed_what_is_free_and_the_rest_may_not(
-    available: int, total: int, expected: Fit
-) -> None:
+def test_weights_may_exceed_what_is_free_but_not_the_rest(available: int, total: int, expected: Fit) -> None:
     estimate = MemoryEstimate(weights=7, kv_cache=2, buffers=1)
     assert memory_fit(estimate, Memory(available, total)) is expected
     assert memory_fit(estimate, None) is Fit.NOT_KNOWN

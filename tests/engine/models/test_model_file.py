@@ -74,9 +74,7 @@ def test_a_part_of_another_name_is_told_how_parts_are_called(folder: Path) -> No
     ],
     ids=["unfinished", "in another's place", "of another model"],
 )
-def test_a_part_that_is_not_what_it_should_be_is_named(
-    folder: Path, part: int, change: Any, said: str
-) -> None:
+def test_a_part_that_is_not_as_it_should_is_named(folder: Path, part: int, change: Any, said: str) -> None:
     path = folder / SPLIT[part]
     path.write_bytes(change(path.read_bytes(), folder))
     refused(lambda: model_file.read_model_file(folder / SPLIT[0]), said)

@@ -29,7 +29,7 @@ def model(tried_model: SmallModel) -> ModelFile:
 def measured(model: ModelFile, machine: MachineSettings = ONE, again: bool = False) -> SpeedOfFile:
     cancel = CancelToken()
     start = partial(InProcessWorker, measure_speed, cancel)
-    return followed(speed_of(model, machine, cancel, start, again), lambda _event: None)
+    return followed(speed_of(model, machine, cancel, start, again))
 
 
 def nobody() -> InProcessWorker[..., None, ModelSpeed]:
@@ -40,10 +40,10 @@ def nobody() -> InProcessWorker[..., None, ModelSpeed]:
 def test_a_speed_is_measured_apart_and_remembered(model: ModelFile) -> None:
     cancel = CancelToken()
     start = partial(SubprocessWorker, measure_speed, cancel)
-    file_hash, speed = followed(speed_of(model, ONE, cancel, start), lambda _event: None)
+    file_hash, speed = followed(speed_of(model, ONE, cancel, start))
     assert remembered_speed(file_hash, ONE) == speed
     assert known_hash(model.files) == file_hash
-    again = followed(speed_of(model, ONE, cancel, nobody), lambda _event: None)  # type: ignore[arg-type]
+    again = followed(speed_of(model, ONE, cancel, nobody))  # type: ignore[arg-type]
     assert again == (file_hash, speed)
 
 
@@ -100,4 +100,4 @@ def test_a_file_that_changes_under_way_is_named(model: ModelFile, tmp_path: Path
         return InProcessWorker(measure_speed, CancelToken())  # type: ignore[arg-type]
 
     with pytest.raises(ModelFileError, match="has changed since it was checked"):
-        followed(speed_of(changing, ONE, CancelToken(), start), lambda _event: None)  # type: ignore[arg-type]
+        followed(speed_of(changing, ONE, CancelToken(), start))  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from engine.models.finder import FoundModel, find_models, model_places, models_n
 from engine.models.model_file import read_model_file
 from tests.random_models import CHATML, byte_level_bpe, write_random_model
 from tests.small_models import CHATML_TOKENS
-from tests.steps import refused
+from tests.steps import refused, there
 
 Keep = Callable[..., Path]
 MODEL, OTHER, PROJECTOR, ADAPTER = ("sha256-" + digit * 64 for digit in "abce")
@@ -70,13 +70,10 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("manifest", "name"), NAMES)
-def test_a_model_is_used_by_the_name_that_is_listed(
-    keep: Keep, folder: Path, manifest: str, name: str
-) -> None:
+def test_a_model_is_used_by_its_listed_name(keep: Keep, folder: Path, manifest: str, name: str) -> None:
     keep(manifest)
     (found,) = listed(folder)
-    assert found.model is not None
-    assert {found.name, found.model.name, read_model_file(found.path).name} == {name}
+    assert {found.name, there(found.model).name, read_model_file(found.path).name} == {name}
     blob = folder / "blobs" / MODEL
     assert found.path == blob
     for word in (name, name.upper(), name.removesuffix(":latest")):
@@ -97,9 +94,7 @@ def test_a_name_with_a_colon_can_be_used_on_windows_where_no_file_is_called_so(
     # What Windows refuses as the name of a file is asked by the name of the system alone.
     monkeypatch.setattr("engine.operations.opening.default_folders", lambda: [folder])
     with monkeypatch.context() as on_windows:
-        on_windows.setattr(
-            "engine.system.paths.windows_fault", lambda path, _: ":" in path.name and "a stream"
-        )
+        on_windows.setattr("engine.system.paths.windows_fault", lambda at, _: ":" in at.name and "a stream")
         on_windows.setattr("engine.system.paths.sys.platform", "win32")
         found = model_file("tiny:1b")
         with pytest.raises(SetupError, match="gone:1b: there is no such file here, and no model"):

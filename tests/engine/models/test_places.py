@@ -1,7 +1,6 @@
 """Folders of other programs, made as they make them, on each system: what is kept in them is found."""
 
 import json
-import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -27,17 +26,6 @@ SETTINGS = {"linux": ".config", "darwin": "Library/Application Support", "win32"
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in OWN_SETTINGS:
         monkeypatch.delenv(variable, raising=False)
-
-
-@pytest.fixture
-def put(small_model: Callable[[str], Path]) -> Put:
-    """Copies a sound model to a path, whose folders it makes."""
-
-    def copy(path: Path) -> Path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return Path(shutil.copyfile(small_model("chatml"), path))
-
-    return copy
 
 
 def found_in(folder: Path) -> list[FoundModel]:

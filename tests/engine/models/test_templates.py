@@ -180,9 +180,7 @@ def test_a_child_that_did_not_fail_of_the_template_says_nothing_of_it(
     assert kept() == 0
 
 
-def test_a_child_that_breaks_down_speaks_against_the_template(
-    frame_of: FrameOf, child_that: ChildThat
-) -> None:
+def test_a_child_that_breaks_speaks_against_the_template(frame_of: FrameOf, child_that: ChildThat) -> None:
     child_that("import os; os.abort()")
     assert "crashes" in frame_of(TURNS).note
 

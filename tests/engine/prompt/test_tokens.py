@@ -1,22 +1,18 @@
 """What prompts share, as token ids."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.events import CancelToken
 from engine.core.items import Item, Method, Order
 from engine.core.judgments import Shortening
 from engine.core.methods import MethodQuestion, asked_by
 from engine.core.rubric import DEFAULT_WORDING, ELOQUENT
-from engine.llama.model import LlamaModel, Vocabulary, common_prefix
-from engine.models.templates import chat_template
+from engine.llama.model import Vocabulary, common_prefix
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.template import ChatTemplate
 from engine.prompt.tokens import (
     Round,
     after_thought,
@@ -27,6 +23,7 @@ from engine.prompt.tokens import (
     tokens_read,
 )
 from tests.small_models import REAL_PAIRS, REAL_THINKERS
+from tests.steps import template_of
 
 
 @pytest.mark.parametrize(
@@ -105,13 +102,6 @@ TREE = build_prompt(ITEM, Order.AB, ELOQUENT)
 BRANCHING = (Method.LABEL_TOKENS, Method.PERMUTED_LABELS, Method.POINTWISE_YES_NO, Method.POINTWISE_GRADE)
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[tuple[Vocabulary, ChatTemplate]]:
-    with LlamaModel(path, vocabulary_only=True) as model:
-        vocabulary = Vocabulary(model)
-        yield vocabulary, chat_template(model.chat_template, vocabulary, CancelToken())
-
-
 def asked(*methods: Method, reasoning_samples: int = 1) -> tuple[MethodQuestion, ...]:
     return asked_by(methods, DEFAULT_WORDING, reasoning_samples)
 
@@ -126,7 +116,7 @@ def written(vocabulary: Vocabulary, ids: tuple[int, ...]) -> str:
 def test_other_ways_leave_the_tokens_of_the_letters_alone_and_share_their_trunk(
     real_tokenizer_model: Callable[[str], Path], pair: str
 ) -> None:
-    with opened(real_tokenizer_model(pair)) as (vocabulary, template):
+    with template_of(real_tokenizer_model(pair)) as (vocabulary, template):
         alone = tokenize_prompt(TREE, template)
         letters, rounds = tokenize_rounds(TREE, asked(*BRANCHING), template)
         assert letters == alone
@@ -141,7 +131,7 @@ def test_other_ways_leave_the_tokens_of_the_letters_alone_and_share_their_trunk(
 
 
 def test_a_branch_is_read_from_where_it_parts_with_the_round_before(small_model: SmallModel) -> None:
-    with opened(small_model("bytes")) as (_, template):
+    with template_of(small_model("bytes")) as (_, template):
         _, rounds = tokenize_rounds(TREE, asked(Method.LABEL_TOKENS, Method.POINTWISE_YES_NO), template)
         first, second, letters = rounds
         read = tokens_read(rounds, keeps_state=False)
@@ -163,12 +153,12 @@ def test_a_branch_is_read_from_where_it_parts_with_the_round_before(small_model:
 
 @pytest.mark.parametrize("family", ["headers", "chatml", "instructions", "no_system", "no_template"])
 def test_models_that_do_not_think_have_no_place_for_a_thought(small_model: SmallModel, family: str) -> None:
-    with opened(small_model(family)) as (_, template):
+    with template_of(small_model(family)) as (_, template):
         assert template.thinking is None
 
 
 def test_a_thought_stands_between_its_marks_and_the_verdict_follows(small_model: SmallModel) -> None:
-    with opened(small_model("thinker")) as (vocabulary, template):
+    with template_of(small_model("thinker")) as (vocabulary, template):
         (each,) = tokenize_rounds(TREE, asked(Method.CHAIN_OF_THOUGHT), template)[1]
         prompt = each.tokens.branches[0].prompt
         assert written(vocabulary, prompt).endswith("<|im_start|>assistant\n<think>\n")
@@ -190,7 +180,7 @@ def test_a_thought_stands_between_its_marks_and_the_verdict_follows(small_model:
 
 def test_of_a_thought_that_takes_too_much_room_as_much_is_kept_as_fits(small_model: SmallModel) -> None:
     """A broken character takes more tokens than the byte that the model wrote."""
-    with opened(small_model("thinker")) as (_, template):
+    with template_of(small_model("thinker")) as (_, template):
         (each,) = tokenize_rounds(TREE, asked(Method.CHAIN_OF_THOUGHT), template)[1]
         question, thought = each.thought_for, "\ufffd" * 200
         assert question is not None
@@ -222,7 +212,7 @@ def test_real_templates_have_their_own_marks(
     real_tokenizer_model: Callable[[str], Path], pair: str, opens: str, closes: str
 ) -> None:
     assert pair in REAL_THINKERS
-    with opened(real_tokenizer_model(pair)) as (_, template):
+    with template_of(real_tokenizer_model(pair)) as (_, template):
         assert template.thinking is not None
         *_, before, after, end = template.thinking.frame.pieces
         assert before.endswith(opens)
@@ -230,11 +220,9 @@ def test_real_templates_have_their_own_marks(
 
 
 @pytest.mark.models
-def test_what_thinks_in_another_format_has_a_trunk_of_its_own(
-    real_tokenizer_model: Callable[[str], Path],
-) -> None:
+def test_what_thinks_in_another_format_has_its_own_trunk(real_tokenizer_model: Callable[[str], Path]) -> None:
     """Gemma 4 says in the system turn whether it is to think."""
-    with opened(real_tokenizer_model("gemma-4-on-spm")) as (_, template):
+    with template_of(real_tokenizer_model("gemma-4-on-spm")) as (_, template):
         letters, (thinking, last) = tokenize_rounds(
             TREE, asked(Method.LABEL_TOKENS, Method.CHAIN_OF_THOUGHT), template
         )

@@ -21,6 +21,7 @@ from engine.ranking.labelled_part import Design, SampleSize, sample_size
 from engine.ranking.ranking import win_rates
 from engine.report.correction import pairs
 from tests.engine.ranking.worlds import A, B, comparisons, davidson_comparisons, pandalm_said
+from tests.steps import there
 
 
 def found(annotators: PairComparisons, judge: PairComparisons, draws: int = 100) -> Correction:
@@ -30,9 +31,7 @@ def found(annotators: PairComparisons, judge: PairComparisons, draws: int = 100)
 
 def known(annotators: FloatArray, judge: FloatArray, instructions: IntArray, count: int) -> Corrected:
     """A share that can be corrected."""
-    one = corrected(annotators, judge, instructions, count)
-    assert one is not None
-    return one
+    return there(corrected(annotators, judge, instructions, count))
 
 
 def labelled_part(comparisons: PairComparisons, labels: int, seed: int) -> PairComparisons:
@@ -61,8 +60,7 @@ def test_it_is_ppi_of_plus_plus_where_each_item_has_an_instruction_of_its_own(se
 
 
 def ends_of(rate: Estimate) -> tuple[float, float]:
-    assert rate.ends is not None
-    return rate.ends
+    return there(rate.ends)
 
 
 def test_a_judge_that_says_one_thing_of_all_adds_nothing() -> None:
@@ -92,8 +90,7 @@ def test_a_pair_and_a_candidate_that_are_wholly_labelled_are_shown_and_an_even_p
 def test_labels_that_say_nothing_of_the_judge_are_counted_all_the_same() -> None:
     judge = davidson_comparisons([0.5, -0.5], 80, seed=2)
     ties = labels_said([Preference.BOTH_GOOD] * 40 + [None] * 40)
-    many = sample_size(judge, found(judge.with_said(ties), judge))
-    assert many is not None
+    many = there(sample_size(judge, found(judge.with_said(ties), judge)))
     assert (many.labels, many.is_own) == (40, False)
 
 
@@ -155,10 +152,8 @@ def test_intervals_hold_the_truth_whatever_the_judge_is(judge: str) -> None:
 def test_what_moved_between_labelled_items_and_others_is_found() -> None:
     random = np.random.default_rng(2)
     uncertainty = random.random(400)
-    apart = moved(uncertainty, uncertainty > 0.7, np.arange(400))
-    drawn = moved(uncertainty, random.permutation(400) < 120, np.arange(400))
-    assert apart is not None
-    assert drawn is not None
+    apart = there(moved(uncertainty, uncertainty > 0.7, np.arange(400)))
+    drawn = there(moved(uncertainty, random.permutation(400) < 120, np.arange(400)))
     assert abs(apart[0]) > 10 * apart[1]
     assert abs(drawn[0]) < 3 * drawn[1]
 
@@ -167,8 +162,7 @@ def test_corrected_strengths_hold_the_truth_where_the_judge_is_lenient() -> None
     random, match = np.random.default_rng(4), Match("lenient", 100, 600)
     inside = []
     for _ in range(12):
-        of = match.corrected(random, draws=100).bradley_terry
-        assert of is not None
+        of = there(match.corrected(random, draws=100).bradley_terry)
         for name, truth in zip(of.names, match.scores, strict=True):
             ends = of.scores[name].ends
             inside.append(ends is not None and ends[0] <= truth <= ends[1])
@@ -181,8 +175,7 @@ def test_strengths_of_a_useless_judge_are_those_of_the_labels() -> None:
     same = np.zeros_like(everything.said)
     same[:, :2] = 0.5
     by_labels = followed(bradley_terry(annotators, draws=100), id)
-    by_both = found(annotators, everything.with_said(same)).bradley_terry
-    assert by_both is not None
+    by_both = there(found(annotators, everything.with_said(same)).bradley_terry)
     assert by_both.fit.bradley_terry == pytest.approx(by_labels.fit.bradley_terry, abs=0.25)
 
 
@@ -257,9 +250,7 @@ def test_a_judge_that_misses_by_eight_points_is_corrected(pandalm: dict[str, Pai
 
 
 def many(annotators: PairComparisons, judge: PairComparisons) -> SampleSize:
-    told = sample_size(judge, found(annotators, judge, draws=0))
-    assert told is not None
-    return told
+    return there(sample_size(judge, found(annotators, judge, draws=0)))
 
 
 @cache
@@ -302,14 +293,12 @@ def test_as_many_labels_as_are_said_find_the_difference_in_four_of_five_samples(
 
 
 def spread_of(of: SampleSize) -> float:
-    assert of.smallest_alone is not None
-    return (of.smallest_alone / 2.802) ** 2 * of.labels
+    return (there(of.smallest_alone) / 2.802) ** 2 * of.labels
 
 
 def test_before_there_are_labels_it_is_told_for_typical_judges() -> None:
     _, judge = everything_drawn()
-    told = sample_size(judge, None)
-    assert told is not None
+    told = there(sample_size(judge, None))
     assert (told.labels, told.smallest, told.is_own) == (0, None, False)
     for needed in told.needed.values():
         assert [each.labels for each in needed] == sorted((each.labels for each in needed), reverse=True)

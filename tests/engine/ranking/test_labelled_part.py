@@ -54,6 +54,7 @@ from tests.judged import (
     system,
     text_table,
 )
+from tests.steps import there
 
 ITEMS = 60
 NAMES = ("llama", "opt", "pythia")
@@ -133,15 +134,12 @@ def run_of(folder: Path, said: Iterable[tuple[str, Origin]], *more: tuple[Annota
 
 def by(run: System, source: LabelSource) -> System:
     """The same run, of which the labels of others count."""
-    assert run.results is not None
-    return system_of_run(run.results.by(source))
+    return system_of_run(there(run.results).by(source))
 
 
 def taken(system: System, dataset: Dataset = GOLD) -> LabelledPart:
     """The labels that may correct the judge, which there are."""
-    part = labelled_part(system, dataset, "safety")
-    assert part is not None
-    return part
+    return there(labelled_part(system, dataset, "safety"))
 
 
 ADA = LabelSource(LabelSourceKind.ANNOTATOR, "Ada")
@@ -203,8 +201,7 @@ def test_few_labels_say_next_to_nothing_and_no_more_are_asked_for_than_there_are
         labelled_part(system({"safety": [A] * 20}), few, "safety")
     assert "Label 15 items more" in str(refused.value.hint)
     # What is refused is shown with its remedy.
-    shown = corrected_in_short(found(system({"safety": [A, B] * 10}), few))
-    assert shown is not None
+    shown = there(corrected_in_short(found(system({"safety": [A, B] * 10}), few)))
     assert shown.texts[0].startswith("Not corrected. There are 5 human labels")
     assert "Random sample" in shown.texts[1]
 
@@ -227,9 +224,7 @@ def test_labels_of_the_hardest_items_are_refused_with_what_to_do(tmp_path: Path)
     assert "Label 50 items more" in str(refused.value.hint)
 
 
-def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_passed_over(
-    tmp_path: Path,
-) -> None:
+def test_items_of_the_sample_without_a_label_belong_to_it_skipped_or_passed_over(tmp_path: Path) -> None:
     labelled = [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])]
     run = run_of(tmp_path, labelled, new_review(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
     part = taken(run)
@@ -242,13 +237,10 @@ def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_pas
     of = found(run, GOLD)
     assert "\nThe intervals are valid if this part is random and the judge has seen none" in texts(of)
     assert "\nBradley-Terry scores are not corrected: 2 of the 20 items" in texts(of)
-    assert of.correction is not None
-    assert of.correction.bradley_terry is None
+    assert there(of.correction).bradley_terry is None
 
 
-def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and_passed_over(
-    tmp_path: Path,
-) -> None:
+def test_labels_in_order_of_the_dataset_take_in_what_was_labelled_and_passed_over(tmp_path: Path) -> None:
     in_order = [item for item in GOLD.ids[:20] if item not in (GOLD.ids[2], GOLD.ids[7])]
     said = [*of_origin(in_order, Origin.DATASET), (GOLD.ids[7], Origin.UNCERTAINTY)]
     part = taken(run_of(tmp_path, said))
@@ -338,8 +330,7 @@ def test_a_judge_of_one_answer_adds_nothing_and_it_says_so() -> None:
     labels = [(A, B, TIE, None)[place] for place in random.integers(0, 4, 200)]
     of = found(system({"safety": [GOOD] * 200}), with_candidates(labels))
     assert "The judge adds nothing to the labels of" in texts(of)
-    assert of.correction is not None
-    assert all(one.rate == one.labels for one in of.correction.candidates.values())
+    assert all(one.rate == one.labels for one in there(of.correction).candidates.values())
 
 
 def test_without_labels_it_says_how_many_it_takes_and_of_all_labelled_that_there_is_nothing_to_do() -> None:
@@ -349,11 +340,7 @@ def test_without_labels_it_says_how_many_it_takes_and_of_all_labelled_that_there
     everything = found(system({"safety": [A, B] * 100}), with_candidates([A, B] * 100))
     assert everything.correction is None
     assert "there is nothing to correct" in texts(everything)
-    assert [section.key for section in correction_sections(everything)] == [
-        "corrected",
-        "favour",
-        "features",
-    ]
+    assert [section.key for section in correction_sections(everything)] == ["corrected", "favour", "features"]
 
 
 def test_of_a_dataset_items_of_the_sample_without_this_label_belong_to_it() -> None:

@@ -14,6 +14,7 @@ from engine.ranking.comparisons import PairComparisons, nothing_said
 from engine.ranking.length_control import length_control
 from engine.ranking.ranking import win_rates
 from tests.engine.ranking.worlds import pandalm_said
+from tests.steps import there
 
 BASELINE = "gpt4_1106_preview"
 PANDALM = {"llama-7b": 70.4, "pythia-6.9b": 52.6, "bloom-7b": 49.1, "opt-7b": 43.0, "cerebras-gpt-6.7B": 33.3}
@@ -46,25 +47,19 @@ def published(shared_data: Path) -> dict[str, dict[str, str]]:
         return {row["system"]: row for row in csv.DictReader(file)}
 
 
-def test_win_rates_and_standard_errors_are_the_published_ones(
-    alpaca: PairComparisons, shared_data: Path
-) -> None:
+def test_win_rates_and_standard_errors_are_as_published(alpaca: PairComparisons, shared_data: Path) -> None:
     rates = followed(win_rates(alpaca), id).candidates
     known = published(shared_data)
     assert len(known) == 30
     for name, row in known.items():
-        error = rates[name].standard_error
-        assert error is not None
+        error = there(rates[name].standard_error)
         assert rates[name].rate.value == pytest.approx(float(row["win_rate"]) / 100, abs=4e-15)
         assert error == pytest.approx(float(row["standard_error"]) / 100, abs=4e-15)
 
 
 @pytest.mark.models
-def test_rates_at_equal_length_are_near_the_published_ones(
-    alpaca: PairComparisons, shared_data: Path
-) -> None:
-    found = length_control(alpaca)
-    assert found is not None
+def test_rates_at_equal_length_are_nearly_as_published(alpaca: PairComparisons, shared_data: Path) -> None:
+    found = there(length_control(alpaca))
     known = {name: float(row["length_controlled_winrate"]) for name, row in published(shared_data).items()}
     ours = np.array([100 * found.rates[name].value for name in known])
     theirs = np.array(list(known.values()))

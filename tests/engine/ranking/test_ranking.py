@@ -19,6 +19,7 @@ from engine.ranking.ranking import Ranking, rank, ranking_json, win_rates
 from engine.report.ranking import candidate_table, pair_table, ranking_sheet
 from tests.engine.ranking.worlds import BAD, GOOD, A, B, comparisons, davidson_comparisons
 from tests.judged import dataset
+from tests.steps import there
 
 FILE = (
     "id\tinstruction\toutput_a\toutput_b\tcandidate_a\tcandidate_b\toverall_quality_preference\n"
@@ -190,11 +191,9 @@ def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -
     chance = 1 / (1 + np.exp(-2 * np.tanh((lengths[:, 0] - lengths[:, 1]) / 180)))
     labels = [A if drawn < each else B for drawn, each in zip(random.random(600), chance, strict=True)]
     of = comparisons([("x", "y", label) for label in labels], lengths=lengths)
-    found = length_control(of)
-    assert found is not None
+    found = there(length_control(of))
     assert followed(win_rates(of), id).candidates["x"].rate.value > 0.7
-    ends = found.rates["x"].ends
-    assert ends is not None
+    ends = there(found.rates["x"].ends)
     assert ends[0] < 0.5 < ends[1]
     assert found.effect_ends[0] < 2 < found.effect_ends[1]
 

@@ -25,9 +25,7 @@ from tests.engine.ranking.worlds import GOOD, A, B, comparisons
 
 def pair(count: int) -> PairComparisons:
     """Two candidates, each as A in turn, an instruction each."""
-    return comparisons(
-        [("one", "two", None) if place % 2 else ("two", "one", None) for place in range(count)]
-    )
+    return comparisons([("one", "two", None) if at % 2 else ("two", "one", None) for at in range(count)])
 
 
 def for_one(of: PairComparisons, row: int) -> Preference:

@@ -114,9 +114,7 @@ def test_rates_sum_to_one_and_exchanging_the_responses_exchanges_the_winners(
 
 
 @given(pairs, weights_of, st.sampled_from([0.25, 2.0, 1024.0]))
-def test_only_the_proportions_of_the_weights_count(
-    pairs_: Pairs, weights: dict[str, float], factor: float
-) -> None:
+def test_only_proportions_of_weights_count(pairs_: Pairs, weights: dict[str, float], factor: float) -> None:
     scaled = {name: weight * factor for name, weight in weights.items()}
     one, other = (pairwise_preference_judge(scored_pairs_of(pairs_), each, 0.5) for each in (weights, scaled))
     assert one == other

@@ -85,23 +85,18 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     compared = compare([evaluate(each) for each in match_all([ONE, OTHER], GOLD)])
     weighed = weigh(scored_pairs_of(OTHER, ["safety"]), {"safety": 1.0}, 0.5, GOLD, OTHER)
     reports = {"safety": report(None), "overall_quality": report(AS_READ), "relevance": report(0.3)}
-    yield accuracy.accuracy_table, evaluated
-    yield accuracy.label_table, evaluated
-    yield accuracy.beyond_chance_table, evaluated
-    yield accuracy.by_label_table, evaluated
-    yield accuracy.given_table, evaluated
+    for name in ("accuracy", "label", "beyond_chance", "by_label", "given"):
+        yield getattr(accuracy, f"{name}_table"), evaluated
     yield evaluation.explanation_table, evaluated
     yield accuracy.confusion_table, evaluated.labels["safety"]
     agreement = agreement_of_annotators(replace(results, reviews=reviews()), GOLD)
-    yield annotators.against_others_table, agreement
-    yield annotators.among_annotators_table, agreement
-    yield annotators.annotator_pairs_table, agreement
+    for name in ("against_others", "among_annotators", "annotator_pairs"):
+        yield getattr(annotators, f"{name}_table"), agreement
     yield annotators.stands_in_table, stand_ins()
     joined = [AnnotatorJoined("Ada", "Ada", 1), AnnotatorJoined("Ben", "B", 2)]
     yield annotators.imported_table, joined, {"Ben"}
-    yield comparison.measure_table, compared
-    yield comparison.borda_table, compared
-    yield comparison.agreement_table, compared
+    for name in ("measure", "borda", "agreement"):
+        yield getattr(comparison, f"{name}_table"), compared
     yield (comparison.published_table,)
     yield run.distribution_table, count_run(results)
     yield run.by_hand_table, replace(results, reviews=reviews())
@@ -112,9 +107,8 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     margins = margin_report(read([0.4] + [0.9] * 19, [False] + [True] * 19), range(20), 0.99)
     yield orders.margin_table, margins
     yield orders.chosen_table, margins
-    yield calibration.quality_table, reports
-    yield calibration.gain_table, reports
-    yield calibration.parameter_table, reports
+    for name in ("quality", "gain", "parameter"):
+        yield getattr(calibration, f"{name}_table"), reports
     yield calibration.point_table, CURVE
     yield calibration.doubling_table, CURVE
     yield weighted_scoring.weighted_scoring_table, weighed

@@ -83,18 +83,9 @@ def test_explanations_are_counted_where_two_systems_explain() -> None:
 
 
 def test_agreement_is_told_for_each_two_systems() -> None:
-    assert comparison.agreement_table(compared(SILENT, POOR)).texts() == [
-        [
-            "silent / poor",
-            "safety",
-            "0.0 %",
-            "-0.333 (-1.000 to 1.000)",
-            "4/0",
-            "100.0 (-29.9 to 100.0)",
-            "0.0917",
-            "0.0917",
-        ]
-    ]
+    [row] = comparison.agreement_table(compared(SILENT, POOR)).texts()
+    assert row[:5] == ["silent / poor", "safety", "0.0 %", "-0.333 (-1.000 to 1.000)", "4/0"]
+    assert row[5:] == ["100.0 (-29.9 to 100.0)", "0.0917", "0.0917"]
 
 
 def test_of_one_judge_with_two_wordings_it_is_told_which_labels_moved(tmp_path: Path) -> None:
@@ -137,9 +128,7 @@ def test_the_json_holds_every_difference_and_each_systems_scores() -> None:
 
 
 @pytest.mark.parametrize("form", ["validation.tsv", "validation_as_published.csv"])
-def test_what_was_published_of_the_task_stands_beside_its_own_items_alone(
-    form: str, shared_data: Path
-) -> None:
+def test_what_was_published_of_the_task_stands_beside_its_items_alone(form: str, shared_data: Path) -> None:
     gold = load_dataset(shared_data / "eloquent" / form)
 
     def published(gold: Dataset, *systems: System) -> bool:

@@ -38,6 +38,7 @@ from engine.report.html_report import FIGURE_NAMES, evaluation_figures
 from engine.report.weighted_scoring import margin_figure
 from engine.results.second_order import BothOrders
 from tests.judged import BAD, GOOD, TIE, A, B, dataset, matched, system
+from tests.steps import there
 
 BINS = {
     "safety": [ReliabilityBin(0.3, 0.4, 3, 0.35, 1.0), ReliabilityBin(0.9, 1.0, 1200, 0.97, 0.5)],
@@ -166,9 +167,7 @@ def test_margins_are_counted_by_winner_and_a_tie_stands_within_the_threshold() -
     ("margins", "threshold"),
     [([0, 0], 0), ([1], 0), ([1], 30), ([10, -3], 0.001), ([10], 9.9), ([1e200, 1], 0.5), ([1e-3], 2e-3)],
 )
-def test_any_threshold_and_scale_has_a_few_dozen_bins_for_all(
-    margins: Sequence[float], threshold: float
-) -> None:
+def test_any_threshold_and_scale_has_a_few_dozen_bins(margins: Sequence[float], threshold: float) -> None:
     found = weighted_scoring(margins, threshold)
     (axes,) = margin_figure(found).axes
     bars = heights(axes)
@@ -215,8 +214,7 @@ def test_a_file_says_its_title_and_what_it_shows(evaluation: Evaluation) -> None
 )
 def test_the_numbers_of_a_figure_are_a_table(evaluation: Evaluation, name: str, row: list[object]) -> None:
     bins = {"safety": [ReliabilityBin(0.6, 1.0, 9, 0.9, 0.7)]}
-    table = evaluation_figures(evaluation, bins)[name].numbers
-    assert table is not None
+    table = there(evaluation_figures(evaluation, bins)[name].numbers)
     assert row in [list(each) for each in table.rows]
 
 
@@ -241,10 +239,8 @@ def test_a_foreign_name_is_drawn_as_it_is(name: str, drawn: str) -> None:
     judge = system({"safety": [A, B]}, name=name)
     evaluation = evaluate(match(judge, dataset({"safety": [A, A]})))
     figure = accuracy_figure(evaluation)
-    assert (
-        figure.get_suptitle()
-        == f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 labels on 2 items"
-    )
+    said = f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 labels on 2 items"
+    assert figure.get_suptitle() == said
     # A warning, or a formula that cannot be read, would end here.
     assert as_svg(figure, "Bars.").startswith(b"<?xml")
 
@@ -298,8 +294,7 @@ def test_a_tie_of_which_people_said_no_more_has_a_row_and_a_bar_of_its_own() -> 
 def test_a_mere_tie_of_a_judge_has_a_column_in_the_numbers_of_the_matrices() -> None:
     gold = dataset({"safety": [A, GOOD], "relevance": [B, None]})
     judge = system({"safety": [A, TIE], "relevance": [B, None]})
-    table = evaluation_figures(evaluate(match(judge, gold)), {})["confusion"].numbers
-    assert table is not None
+    table = there(evaluation_figures(evaluate(match(judge, gold)), {})["confusion"].numbers)
     assert [column.key for column in table.columns][-2:] == ["tie", "unscored"]
     assert ["safety", "both good", 0, 0, 0, 0, 1, 0] in table.rows
     assert ["relevance", "B", 0, 1, 0, 0, 0, 0] in table.rows
@@ -384,9 +379,7 @@ def test_it_says_what_the_last_doubling_brought_and_no_more(gained: Nats, said: 
 
 def test_it_says_whether_readings_are_surely_better_than_frequencies() -> None:
     *_, said = doubling_sentences(CURVE)
-    assert said.endswith(
-        "(0.100 to 0.500) below that of their class prior: the raw predictions are informative."
-    )
+    assert said.endswith("to 0.500) below that of their class prior: the raw predictions are informative.")
     last = replace(CURVE.points[-1], ahead=UNSURE)
     *_, unsure = doubling_sentences(replace(CURVE, points=(*CURVE.points[:-1], last)))
     assert "this does not show that the raw predictions are more informative" in unsure

@@ -312,9 +312,7 @@ def test_a_model_that_is_still_there_is_described_also_where_its_run_has_the_nam
     [("another model", DEMO_MODEL.stat().st_size), ("demo-judge", 1), ("demo-judge", None)],
     ids=["of another name", "of another size", "of an unknown size"],
 )
-def test_another_file_in_its_place_is_not_taken_for_the_model(
-    tmp_path: Path, name: str, size: int | None
-) -> None:
+def test_another_file_in_its_place_is_not_that_model(tmp_path: Path, name: str, size: int | None) -> None:
     run = demo_run(tmp_path, name, model_bytes=size)
     assert run.results
     assert judged_model(run.results.run) is None
@@ -323,9 +321,7 @@ def test_another_file_in_its_place_is_not_taken_for_the_model(
     assert "small world" not in page.text
 
 
-def test_a_file_that_is_no_model_any_more_is_left_out(
-    tmp_path: Path, save: Callable[[str, bytes], Path]
-) -> None:
+def test_a_file_that_is_no_model_now_is_left_out(tmp_path: Path, save: Callable[[str, bytes], Path]) -> None:
     path = save("model.gguf", b"GGUF but nothing else")
     manifest = {"model_bytes": path.stat().st_size}
     results = judged_run(tmp_path, GOLD, PROBABILITIES, model_path=path, manifest=manifest)

@@ -11,7 +11,7 @@ import pytest
 from engine.annotations.effective import EffectiveAnnotation
 from engine.calibration.jury import make_jury
 from engine.core import RELEASED, VERSION
-from engine.core.events import Reports
+from engine.core.events import followed
 from engine.core.judgments import JudgmentKey
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import match, system_of_run
@@ -28,9 +28,7 @@ GOLD = dataset({"safety": [A, A, B, A]})
 
 @pytest.fixture(scope="module")
 def ranking() -> Ranking:
-    reports = Reports(rank(davidson_comparisons([0.8, 0.0, -0.8], 120, seed=1)))
-    list(reports)
-    return reports.result
+    return followed(rank(davidson_comparisons([0.8, 0.0, -0.8], 120, seed=1)))
 
 
 def text_of(ranked: RankedBy, ranking: Ranking) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine.core.events import Reports
+from engine.core.events import followed
 from engine.core.items import HumanLabel, Preference, Tie
 from engine.core.tables import Picture, Section, Sentences, Table, sheet_latex
 from engine.data.dataset import Dataset
@@ -35,9 +35,7 @@ from tests.judged import A, B, dataset, system, text_table
 
 
 def ranked(of: PairComparisons) -> Ranking:
-    reports = Reports(rank(of))
-    list(reports)
-    return reports.result
+    return followed(rank(of))
 
 
 @cache

@@ -10,15 +10,9 @@ from tests.judged import IDENTITY
 
 MADE = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
 ONE = StoredRun(1, MADE, IDENTITY, 3, {"llama_cpp": "b1", "threads": 4}, name="night")
-OTHER = replace(
-    ONE,
-    id=2,
-    name="",
-    identity=replace(
-        IDENTITY, model_path=Path("/models/q8.gguf"), settings={"mode": "labels", "kv_type": "q8_0"}
-    ),
-    manifest={"llama_cpp": "b2", "threads": 4},
-)
+Q8 = {"mode": "labels", "kv_type": "q8_0"}
+OTHER_IDENTITY = replace(IDENTITY, model_path=Path("/models/q8.gguf"), settings=Q8)
+OTHER = replace(ONE, id=2, name="", identity=OTHER_IDENTITY, manifest={"llama_cpp": "b2", "threads": 4})
 EFFORTS = {1: [Effort(2.0, 100, 0)] * 3, 2: [Effort(4.0, 100, 0)] * 3}
 
 

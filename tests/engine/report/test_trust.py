@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from msgspec.structs import replace
 
 from engine.core.errors import SetupError
-from engine.core.events import Reports
+from engine.core.events import followed
 from engine.data.dataset import Dataset
 from engine.metrics.evaluation import evaluate
 from engine.metrics.matching import System, match
@@ -23,6 +23,7 @@ from engine.report.trust import TRUST_FIGURE, trust_figure, trust_methods, trust
 from engine.results.trust import KeptThreshold
 from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, Columns, dataset, stored_run, text_table
 from tests.kept_trust import kept_trust_of, manifest_of
+from tests.steps import there
 
 KEPT = kept_trust_of({"safety": 0.7, "relevance": None})
 GOLD = dataset({"safety": [A, A, B, A], "relevance": [A, A, A, B]})
@@ -30,13 +31,8 @@ GOLD = dataset({"safety": [A, A, B, A], "relevance": [A, A, A, B]})
 
 def drawn(figure: Figure, panel: int) -> dict[str, tuple[list[float], list[float]]]:
     """The places of what a panel draws, by its name."""
-    return {
-        str(line.get_label()): (
-            np.asarray(line.get_xdata(), float).tolist(),
-            np.asarray(line.get_ydata(), float).tolist(),
-        )
-        for line in figure.axes[panel].lines
-    }
+    lines = {str(line.get_label()): np.asarray(line.get_data(), float) for line in figure.axes[panel].lines}
+    return {name: (along.tolist(), up.tolist()) for name, (along, up) in lines.items()}
 
 
 def test_the_figure_has_a_point_for_each_threshold_and_a_mark_for_the_one_taken() -> None:
@@ -57,8 +53,7 @@ def test_the_figure_is_drawn_of_one_threshold_and_of_none(tested: tuple[KeptThre
     found = trust_report_figure(kept, "run 1")
     assert b"<!-- safety: none may stand -->" in found.as_bytes("svg")
     assert found.in_words.endswith("target 85.0 %. May stand: safety none.")
-    assert found.numbers is not None
-    assert len(found.numbers.rows) == len(tested)
+    assert len(there(found.numbers).rows) == len(tested)
 
 
 def run_of(folder: Path, gold: Dataset = GOLD) -> System:
@@ -73,11 +68,8 @@ def test_the_report_has_a_section_a_figure_and_a_fact(tmp_path: Path) -> None:
     page = report_html(report, {TRUST_FIGURE: b"<svg/>"})
     assert "At least 85.0 % of these labels agree with people, at a risk of 10.0 % for each" in page
     assert "The numbers of this figure" in page
-    assert report.results is not None
-    fact = dict(run_facts(report.results).pairs)["labels that may stand"]
-    assert fact.startswith(
-        "safety from 0.700 on (60.0 % of all labels; 90.0 % agree in 60 human labels); rel"
-    )
+    fact = dict(run_facts(there(report.results)).pairs)["labels that may stand"]
+    assert fact.startswith("safety from 0.700 on (60.0 % of all labels; 90.0 % agree in 60 human labels); ")
     other = stored_run(tmp_path / "other", GOLD, {"safety": [SURE_A] * 4, "relevance": [SURE_A] * 4})
     assert TRUST_FIGURE not in Report(evaluate(match(other, GOLD))).figures
 
@@ -121,9 +113,7 @@ def test_a_ranking_by_accepted_labels_counts_them_alone_and_is_never_corrected(t
     assert (of_all.judge is None, accepted.judge) == (False, None)
     assert "no random sample: all rates and intervals are of these items alone" in accepted.remark
     assert accepted.title == "run 1, safety, labels that may stand"
-    reports = Reports(rank(accepted.comparisons))
-    list(reports)
-    text = methods_text(ranking_methods(accepted, reports.result, 0))
+    text = methods_text(ranking_methods(accepted, followed(rank(accepted.comparisons)), 0))
     assert "Only labels that may stand count" in text
     assert "after Jung, Brahman and Choi (2024)" in text
     with pytest.raises(SetupError, match="kept with runs alone"):

@@ -98,9 +98,8 @@ def test_pairs_and_annotations_are_of_accepted_labels_and_count_the_others_by_na
     pairs = ToolExport("dpo", tmp_path / "x.jsonl", "safety")
     before, after = (pairs.made(each, GOLD) for each in (results, accepted_only(results)))
     assert before.in_words == "2 pairs on safety; omitted: 1 tie, 1 without a label."
-    assert (
-        after.in_words == "1 pair on safety; omitted: 1 tie, 1 without a label, 1 whose label may not stand."
-    )
+    said = "1 pair on safety; omitted: 1 tie, 1 without a label, 1 whose label may not stand."
+    assert after.in_words == said
     after.write(tmp_path / "x.jsonl")
     lines = (tmp_path / "x.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line)["id"] for line in lines] == ["1"]

@@ -26,6 +26,7 @@ from engine.settings.sampling import hidden_place
 from engine.store.run_store import RunStore
 from tests.engine.results.laptops import START, Laptop
 from tests.judged import A, B, dataset
+from tests.steps import there
 
 THREE = ("Ada", "Ben", "Cy")
 ITEMS = dataset({"safety": [A, B] * 20 + [None] * 60})
@@ -37,11 +38,10 @@ def test_loads_and_shared_items_are_balanced_whatever_the_order_of_the_file(over
     found = assign(ITEMS, design)
     assert found == assign(ITEMS.at(range(len(ITEMS) - 1, -1, -1)), design)
     assert found != assign(ITEMS, replace(design, seed=8))
-    own = {name: Counter(each.purpose for each in of_one) for name, of_one in found.items()}
-    assert {(one[Purpose.TRAINING], one[Purpose.GOLD], one[Purpose.REPEAT]) for one in own.values()} == {
-        (4, 6, 5)
-    }
-    loads = [one[Purpose.ITEM] for one in own.values()]
+    own = [Counter(each.purpose for each in of_one) for of_one in found.values()]
+    others = (Purpose.TRAINING, Purpose.GOLD, Purpose.REPEAT)
+    assert [[one[each] for each in others] for one in own] == [[4, 6, 5]] * 3
+    loads = [one[Purpose.ITEM] for one in own]
     assert sum(loads) == 90 * overlap
     assert max(loads) - min(loads) <= 1
     items = {name: {e.item_id for e in of if e.purpose is Purpose.ITEM} for name, of in found.items()}
@@ -141,58 +141,31 @@ def test_annotators_are_held_against_themselves_beside_the_judge(tmp_path: Path)
     file, _ = labelled_elsewhere(tmp_path, lead, B, repeats=20)
     quality = quality_of(added(lead, file), lead.data)
     [ada] = quality.annotators
-    assert ada.own is not None
-    assert ada.judge is not None
-    assert ada.lead is not None
-    assert (ada.repeats, ada.own.value, ada.judge.value, ada.lead.value, ada.differs) == (
-        20,
-        0.0,
-        1.0,
-        1.0,
-        True,
-    )
-    assert (ada.gold_labels, ada.gold and ada.gold.value) == (60, 1.0)
+    assert (ada.repeats, ada.differs, ada.gold_labels) == (20, True, 60)
+    found = (ada.own, ada.judge, ada.lead, ada.gold, ada.later, ada.slower)
+    *values, slower = (each and each.value for each in found)
+    assert values == [0.0, 1.0, 1.0, 1.0, 0.0]
+    assert slower == pytest.approx(2, rel=0.1)
     assert quality.judge is not None
-    assert quality.judge.own is not None
-    assert (quality.judge.repeats, quality.judge.own.value) == (60, 1.0)
-    assert ada.slower is not None
-    assert ada.slower.value == pytest.approx(2, rel=0.1)
-    assert ada.later is not None
-    assert ada.later.value == 0
+    assert (quality.judge.repeats, quality.judge.own and quality.judge.own.value) == (60, 1.0)
 
 
 def test_a_label_taken_back_is_still_the_first_one() -> None:
     keys = [JudgmentKey(item.id, "safety") for item in ITEMS]
-    places = [hidden_place(key.item_id, 0) for key in keys]
-    told = [
-        replace(
-            new_override(*key, A, None, "Ada", blind=place < 0.5),
-            created=START,
-            undone=START if place < 0.5 else None,
-        )
-        for key, place in zip(keys, places, strict=True)
-    ]
-    after = [
-        replace(new_override(*word.key, B, None, "Ada", blind=True), created=START + timedelta(seconds=9))
-        for word in told
-        if word.undone
-    ]
-    judge = dict.fromkeys(keys, B)
-    found = labelling_quality(
-        Reviews((*told, *after)),
-        judge,
-        {},
-        instructions={key.item_id: key.item_id for key in keys},
-        gold={},
-        seed=0,
-    )
+    told = []
+    for key in keys:
+        hidden = hidden_place(key.item_id, 0) < 0.5
+        label = new_override(*key, A, None, "Ada", blind=hidden)
+        told.append(replace(label, created=START, undone=START if hidden else None))
+    again = [new_override(*word.key, B, None, "Ada", blind=True) for word in told if word.undone]
+    after = [replace(word, created=START + timedelta(seconds=9)) for word in again]
+    judge, own = dict.fromkeys(keys, B), {key.item_id: key.item_id for key in keys}
+    found = labelling_quality(Reviews((*told, *after)), judge, {}, instructions=own, gold={}, seed=0)
     [ada] = found.anchoring
     assert ada.hidden_labels == len(after)
-    assert ada.hidden is not None
-    assert ada.hidden.value == 0  # what the second ones would make 1
+    assert there(ada.hidden).value == 0  # what the second ones would make 1
 
 
 def quality_of(results: RunResults, gold: Dataset):  # type: ignore[no-untyped-def]
-    found = agreement_of_annotators(results, gold, gold)
-    assert found is not None
+    found = there(agreement_of_annotators(results, gold, gold))
     return found.quality

@@ -21,6 +21,7 @@ from engine.settings.run_lists import run_in_a_line, run_list
 from engine.store.run_store import RunStore
 from tests.commands import run_here
 from tests.judged import SURE_A, SURE_B, A, B, stored_run
+from tests.steps import results_of
 
 PAIRS = [{"instruction": f"q{n}", "output_a": f"left {n}", "output_b": f"right {n}"} for n in range(12)]
 COLUMNS = "instruction=instruction,output_a=output_a,output_b=output_b"
@@ -70,8 +71,7 @@ def test_they_are_a_run_without_a_judge(store_path: Path, items: Dataset) -> Non
 
 
 def test_results_say_what_is_labelled_and_how_annotators_agree(store_path: Path, items: Dataset) -> None:
-    with RunStore(store_path) as store:
-        results = load_results(store, 1)
+    results = results_of(store_path)
     [labels] = [part for part in labels_given_section(results).parts if hasattr(part, "rows")]
     assert labels.rows == [["safety", 10, 1, 0, 0, 1, 11, 5]]
     sheet = run_sheet(system_of_run(results), [], [], own=items)
@@ -81,12 +81,9 @@ def test_results_say_what_is_labelled_and_how_annotators_agree(store_path: Path,
     assert unscored_table(results.answered).rows == []
 
 
-def test_a_model_that_judges_later_is_measured_against_them(
-    store_path: Path, items: Dataset, tmp_path: Path
-) -> None:
+def test_a_later_model_is_measured_against_them(store_path: Path, items: Dataset, tmp_path: Path) -> None:
     judged = stored_run(tmp_path / "judge", items, {"safety": [SURE_A] * 4 + [SURE_B] * 8})
-    with RunStore(store_path) as store:
-        human = labels_as_dataset(load_results(store, 1), items)
+    human = labels_as_dataset(results_of(store_path), items)
     assert (human.name, human.hash, human.criteria) == ("Labels by hand 1", items.hash, ("safety",))
     assert human[4].gold["safety"].annotators == {"Ada": A, "Ben": B}
     evaluation = evaluate(match(judged, human, partial=True))

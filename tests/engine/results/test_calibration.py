@@ -117,10 +117,7 @@ def test_an_item_of_one_order_is_decided_by_what_was_fitted_for_it() -> None:
 @pytest.mark.parametrize(
     ("other", "found"),
     [
-        (
-            replace(JUDGE, model_hash="b" * 64),
-            "the model a model (aaaaaaaaaaaa), not for a model (bbbbbbbbbbbb)",
-        ),
+        (replace(JUDGE, model_hash="b" * 64), "the model a model (aaaaaaaaaaaa), not for a model (bbbbb"),
         (replace(JUDGE, prompt_version="2"), "prompt version 1, not for 2"),
         (replace(JUDGE, orders=("AB",)), "orders AB and BA, not for AB"),
         (replace(JUDGE, examples="c" * 64), "labelled examples none, not for cccccccccccc"),
@@ -188,12 +185,20 @@ def _numbers(scale: object) -> dict[str, object]:
     return {"scale": scale, "biases": biases, "strength": None, "items": 1}
 
 
+def _with(**more: object) -> Callable[[dict[str, object]], object]:
+    return lambda value: value | more
+
+
 def _with_scale(scale: object, **more: object) -> Callable[[dict[str, object]], object]:
-    return lambda value: value | {"criteria": {"safety": _numbers(scale) | more}}
+    return _with(criteria={"safety": _numbers(scale) | more})
 
 
 def _with_accuracy(**found: object) -> Callable[[dict[str, object]], object]:
-    return lambda value: value | {"mean_accuracy": {"before": found}}
+    return _with(mean_accuracy={"before": found})
+
+
+def _written(old: str, new: str) -> Callable[[dict[str, object]], object]:
+    return lambda value: json.dumps(value).replace(old, new)
 
 
 def refusal(folder: Path, values: object) -> str:
@@ -210,8 +215,8 @@ def refusal(folder: Path, values: object) -> str:
         (lambda _value: [], "is not a calibration"),
         (without("tiebreak_calibration"), "'tiebreak_calibration' is missing"),
         (without("made_for"), "'made_for' is missing"),
-        (lambda value: value | {"tiebreak_calibration": 3}, "its version is 3"),
-        (lambda value: value | {"criteria": {"safety": {"scale": 1}}}, "safety: 'biases' is missing"),
+        (_with(tiebreak_calibration=3), "its version is 3"),
+        (_with(criteria={"safety": {"scale": 1}}), "safety: 'biases' is missing"),
         (_with_scale(-1), "cannot be applied"),
         (_with_scale(1e308), "cannot be applied"),
         (_with_scale(math.nan), "holds NaN, which is not a usable number"),
@@ -219,20 +224,11 @@ def refusal(folder: Path, values: object) -> str:
         (_with_scale("1"), "found '1', expected a number"),
         (_with_scale(True), "scale: found true"),
         (_with_scale(1, items=5.9), "found 5.9, expected a whole number"),
-        (
-            lambda value: json.dumps(value).replace('"strength": 3.0', '"strength": 3.0, "strength": 4.0'),
-            "an object that names the key 'strength' 2 times",
-        ),
-        (
-            lambda value: value | {"measured": {"safety": -math.inf}},
-            "holds -Infinity, which is not a usable number",
-        ),
-        (
-            lambda value: json.dumps(value).replace("0.5", "1e999"),
-            "holds 1e999, which is not a usable number",
-        ),
+        (_written('"strength": 3.0', '"strength": 3.0, "strength": 4.0'), "names the key 'strength' 2 times"),
+        (_with(measured={"safety": -math.inf}), "holds -Infinity, which is not a usable number"),
+        (_written("0.5", "1e999"), "holds 1e999, which is not a usable number"),
         (lambda _value: "[" * 100_000, "nested too deeply"),
-        (lambda value: value | {"took_part": {"items": ["x"], "instructions": []}}, "items[0]: found 'x'"),
+        (_with(took_part={"items": ["x"], "instructions": []}), "items[0]: found 'x'"),
         (_with_scale(1, folds=[_numbers(1) | {"left_out": [0]}]), "omits item 0, which it cannot"),
         (_with_accuracy(share=2, interval=None), "before.share: found 2"),
         (_with_accuracy(share=0.5, interval=[0.4]), "expected a list of length 2"),
@@ -393,21 +389,15 @@ def run_and_fit(folder: Path, *parts: Feature, **settings: object) -> tuple[RunR
 
 JUDGE_2, LETTERS, PERMUTED_LABELS, IN_BA = (
     Feature(FeatureKind.RAW_PREDICTIONS, *asked)
-    for asked in (
-        (2,),
-        (0, Method.LABEL_TOKENS),
-        (0, Method.PERMUTED_LABELS),
-        (0, Method.LABEL_TOKENS, Order.BA),
-    )
+    for method in (Method.LABEL_TOKENS,)
+    for asked in ((2,), (0, method), (0, Method.PERMUTED_LABELS), (0, method, Order.BA))
 )
 
 
 def test_what_a_run_lacks_of_a_calibration_is_said_by_the_names_of_part_and_run(tmp_path: Path) -> None:
     results, fitted = run_and_fit(tmp_path, LETTERS, IN_BA, JUDGE_2, PERMUTED_LABELS)
-    said = fitted.check_run(results.run, results.judged)
-    assert said.startswith(
-        "The calibration also uses judge 2; permuted label tokens, and run 1 has no such raw predictions"
-    )
+    said = "The calibration also uses judge 2; permuted label tokens, and run 1 has no such raw predictions"
+    assert fitted.check_run(results.run, results.judged).startswith(said)
     known = replace(fitted, criteria={"safety": looking_at(LETTERS, IN_BA)})
     assert known.check_run(results.run, results.judged) == ""
 

@@ -13,17 +13,17 @@ from engine.core.errors import SetupError
 from engine.core.items import HumanLabel
 from engine.report.annotators import joining_sections
 from engine.results.annotation_file import AnnotationFile, load_annotation_file, save_annotation_file
-from engine.results.run_results import RunResults, load_results
+from engine.results.run_results import RunResults
 from engine.store.run_store import RunStore
 from tests.engine.results.laptops import START, Laptop, Made
 from tests.judged import BAD, GOOD, A, B
+from tests.steps import results_of, there
 
 HOUR = timedelta(hours=1)
 
 
 def results(of: Laptop) -> RunResults:
-    with RunStore(of.path) as store:
-        return load_results(store, 1)
+    return results_of(of.path)
 
 
 def effective(of: Laptop, item: int = 1) -> HumanLabel | None:
@@ -79,14 +79,12 @@ def test_steps_are_taken_back_in_their_order_after_the_clock_was_set_back(laptop
     one.at -= HOUR
     second = one.label(1, B, "Ada")
     for step, left in ((second, GOOD), (first, A)):
-        last = to_undo(results(one).steps(results(one).judged[0], "Ada"))
-        assert last is not None
+        last = there(to_undo(results(one).steps(results(one).judged[0], "Ada")))
         assert last.at == step
         one.at -= HOUR
         one.undo(1, "Ada", step)
         assert effective(one) is left
-    again = to_redo(results(one).steps(results(one).judged[0], "Ada"))
-    assert again is not None
+    again = there(to_redo(results(one).steps(results(one).judged[0], "Ada")))
     assert again.at == first
 
 
@@ -103,9 +101,8 @@ def test_a_step_taken_back_by_an_earlier_clock_is_seen_by_other_windows(laptop: 
 
 @pytest.mark.parametrize("wrong", [-HOUR, HOUR])
 def test_who_knew_a_word_speaks_after_it_whatever_his_clock_says(
-    laptop: Made, tmp_path: Path, wrong: timedelta
+    hub: Laptop, away: Laptop, tmp_path: Path, wrong: timedelta
 ) -> None:
-    hub, away = laptop("hub"), laptop("away")
     hub.label(1, GOOD, "Ada")
     hub.label(2, GOOD, "Ada")
     away.at = hub.at + wrong
@@ -122,8 +119,7 @@ def test_who_knew_a_word_speaks_after_it_whatever_his_clock_says(
 
 
 @pytest.mark.parametrize("wrong", [-HOUR, HOUR])
-def test_a_step_done_again_by_another_clock_is_so_everywhere(laptop: Made, wrong: timedelta) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_a_step_done_again_by_another_clock_is_so(hub: Laptop, away: Laptop, wrong: timedelta) -> None:
     step = hub.label(1, GOOD, "Ada")
     for again in (False, True, False, True):
         hub.at += wrong
@@ -150,8 +146,7 @@ def test_the_order_of_files_does_not_matter(laptop: Made) -> None:
     assert found == [(B, BAD)] * 6  # of item 1 the latest by its clock, of item 2 the last name
 
 
-def test_two_labels_of_one_time_are_both_kept_and_said(laptop: Made, tmp_path: Path) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_two_labels_of_one_time_are_both_kept_and_said(hub: Laptop, away: Laptop, tmp_path: Path) -> None:
     for each, label in ((hub, GOOD), (away, B)):
         each.say(new_override("1", "safety", label, None, "Ada"), START + HOUR)
     with pytest.raises(SetupError, match="Is this one annotator, or two"):
@@ -174,8 +169,7 @@ def test_two_labels_of_one_time_are_both_kept_and_said(laptop: Made, tmp_path: P
     assert effective(away) is A
 
 
-def test_two_labels_of_one_time_in_one_file_are_both_taken(laptop: Made, tmp_path: Path) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_two_labels_of_one_time_in_one_file_are_both_taken(hub: Laptop, away: Laptop, tmp_path: Path) -> None:
     for label in (GOOD, B):
         away.say(new_override("1", "safety", label, None, "Ben"), START + HOUR)
     joining = hub.add(informative(away.file(), tmp_path))

@@ -177,9 +177,7 @@ def item(*raw_predictions: RawPrediction, number: int = 0, **more: Sequence[RawP
 
 
 def read_by(*asked: decision.PredictionSource) -> list[RawPrediction]:
-    return [
-        RawPrediction(each.order, FOUR[at], each.method, judge=each.judge) for at, each in enumerate(asked)
-    ]
+    return [RawPrediction(one.order, FOUR[at], one.method, judge=one.judge) for at, one in enumerate(asked)]
 
 
 def own(reading: RawPrediction) -> FloatArray:
@@ -257,9 +255,7 @@ def test_what_is_found_of_an_item_does_not_depend_on_the_others_to_the_last_bit(
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf, math.inf])
-def test_an_item_with_a_reading_that_is_not_finite_has_no_mean_but_one_of_its_other_order(
-    value: float,
-) -> None:
+def test_an_item_with_a_reading_that_is_not_finite_has_no_mean_but_of_its_other_order(value: float) -> None:
     raw_predictions = (RawPrediction(AB, FOUR[0]), RawPrediction(BA, (-1.0, value, -1.0, -1.0)))
     read = CriterionPredictions([item(*raw_predictions), item(RawPrediction(AB, FOUR[1]))], "safety")
     assert np.isnan(read.mean[0]).all()

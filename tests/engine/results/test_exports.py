@@ -48,18 +48,8 @@ from tests.judged import (
 )
 
 AWKWARD = (
-    'a "quoted, text"',
-    "two\nlines\r\nand\rmore",
-    " spaces ",
-    "",
-    "nan",
-    "007",
-    "=1+1",
-    "\ufeffé汉😀\u2028\t",
-    "NA",
-    '"',
-    ",",
-    "\n",
+    *('a "quoted, text"', "two\nlines\r\nand\rmore", " spaces ", "", "nan", "007", "=1+1"),
+    *("\ufeffé汉😀\u2028\t", "NA", '"', ",", "\n"),
 )
 """Texts that a careless reader or writer of CSV would change."""
 
@@ -309,9 +299,8 @@ def on_items(folder: Path, *said: Any, gold: Dataset = ITEMS, overrides: Any = (
 
 def test_the_preferred_response_is_chosen_and_ties_and_the_unscored_are_counted(tmp_path: Path) -> None:
     swapped = (RATHER_A[1], RATHER_A[0], *RATHER_A[2:])
-    made = other_tools.preference_pairs(
-        on_items(tmp_path, RATHER_A, swapped, None, SURE_GOOD), ITEMS, "safety"
-    )
+    results = on_items(tmp_path, RATHER_A, swapped, None, SURE_GOOD)
+    made = other_tools.preference_pairs(results, ITEMS, "safety")
     assert made.columns["prompt"] == tuple(item.instruction for item in ITEMS)[:2]
     pairs = zip(made.columns["chosen"], made.columns["rejected"], strict=True)
     assert list(pairs) == [OUTPUTS[0], OUTPUTS[1][::-1]]
@@ -377,9 +366,8 @@ def test_generators_are_the_candidates_of_the_dataset(tmp_path: Path) -> None:
 
 
 def test_a_log_has_what_inspect_needs_of_a_log_of_its_schema(tmp_path: Path) -> None:
-    log = json.loads(
-        json.dumps(other_tools.inspect_log(results_of(tmp_path, []), FOUR_ITEMS), allow_nan=False)
-    )
+    made = other_tools.inspect_log(results_of(tmp_path, []), FOUR_ITEMS)
+    log = json.loads(json.dumps(made, allow_nan=False))
     assert (log["version"], log["status"]) == (2, "success")
     assert {"created", "task", "dataset", "model", "config"} <= log["eval"].keys()  # without a default there
     assert log["eval"]["packages"] == {"tiebreak": VERSION}

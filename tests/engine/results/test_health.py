@@ -20,20 +20,20 @@ from engine.core.methods import raw_prediction_of
 from engine.core.numeric import clopper_pearson, worth_of
 from engine.core.rubric import ELOQUENT, PromptWording
 from engine.data.dataset import Dataset, load_dataset
-from engine.judging.plan import RunPlan, open_model
+from engine.judging.plan import open_model
 from engine.judging.run import run_judging
-from engine.models.checked_model import CheckedModel
 from engine.results import health as measured
 from engine.results.exports import as_json
 from engine.results.health import LEAST_ITEMS, LIMITS, MOST_ITEMS, Answer, answers_health
 from engine.results.run_results import load_results
-from engine.settings.rows import JudgeSettings, MachineSettings, Mode
+from engine.settings.rows import JudgeSettings, Mode
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
 from tests.judged import system
+from tests.steps import plan_with, results_of
 
 SOUND = "Response A names the capital, while response B does not."
-COUNT = 400
+COUNT, LETTERS = 400, Method.LABEL_TOKENS
 JUDGES, LOOK, DOES_NOT_JUDGE = HealthVerdict.JUDGES, HealthVerdict.LOOK, HealthVerdict.DOES_NOT_JUDGE
 
 
@@ -87,11 +87,7 @@ def test_of_more_answers_than_are_looked_at_it_says_how_many_were() -> None:
     [
         (some(1, answer_mass=0.6), Sign.ANSWER_MASS, LOOK),
         (some(1, answer_mass=0.3), Sign.ANSWER_MASS, DOES_NOT_JUDGE),
-        (
-            some(1, method_masses={Method.LABEL_TOKENS: 0.99, Method.POINTWISE_YES_NO: 0.1}),
-            Sign.METHOD_MASS,
-            LOOK,
-        ),
+        (some(1, method_masses={LETTERS: 0.99, Method.POINTWISE_YES_NO: 0.1}), Sign.METHOD_MASS, LOOK),
         (some(0.4, flipped=True), Sign.FLIPPED, LOOK),
         (some(0.6, flipped=True), Sign.FLIPPED, DOES_NOT_JUDGE),
         (some(0.2, label=None, unscored=True), Sign.UNSCORED, LOOK),
@@ -122,7 +118,7 @@ def test_what_is_just_within_a_limit_is_no_sign(sign: Sign) -> None:
     changes: dict[Sign, Callable[[int, Answer], Answer]] = {
         Sign.UNSCORED: some(share, label=None, unscored=True),
         Sign.ANSWER_MASS: some(1, answer_mass=share),
-        Sign.METHOD_MASS: some(1, method_masses={Method.LABEL_TOKENS: 1.0, Method.POINTWISE_GRADE: share}),
+        Sign.METHOD_MASS: some(1, method_masses={LETTERS: 1.0, Method.POINTWISE_GRADE: share}),
         Sign.FLIPPED: some(share, flipped=True),
         Sign.ONE_LABEL: lambda place, answer: replace(answer, label=PREFERENCES[place >= share * COUNT]),
         Sign.UNEXPLAINED: some(share, text=None),
@@ -176,9 +172,7 @@ def test_what_may_be_chance_is_neither_a_sign_nor_nothing() -> None:
     assert (found.verdict, found.doubted, found.in_short) == (HealthVerdict.TOO_FEW, False, "")
     headline, said = found.sentences()
     assert headline == "Too few items to tell whether the model judges: 10 items."
-    assert said.startswith(
-        "- This may be chance: 40.0 % of the labels on all criteria are position-inconsistent"
-    )
+    assert said.startswith("- This may be chance: 40.0 % of the labels on all criteria are position-incons")
     assert [(each["sign"], each["sure"]) for each in found.as_json()["signs"]] == [("flipped", False)]
     assert health(lambda place, answer: replace(answer, flipped=place < 160)).verdict is LOOK
 
@@ -298,8 +292,7 @@ def test_people_judge(shared_data: Path) -> None:
 
 @pytest.mark.slow
 def test_the_demo_judge_judges_its_world(demo_store: Path) -> None:
-    with RunStore(demo_store) as store:
-        results = load_results(store, 1)
+    results = results_of(demo_store)
     assert measured.run_health(results).verdict is JUDGES
     assert as_json(results)["health"]["verdict"] == "judges"
 
@@ -308,15 +301,9 @@ def test_the_demo_judge_judges_its_world(demo_store: Path) -> None:
 def test_a_model_with_random_weights_does_not_and_the_run_says_so_early(
     small_model: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    path = small_model("headers")
-    state = path.stat()
-    plan = RunPlan(
-        dataset=load_dataset(ROOT / "examples" / "sample.tsv").head(LEAST_ITEMS + 2),
-        rubric=ELOQUENT.only(("relevance", "safety")),
-        settings=JudgeSettings(mode=Mode.LABELS, context=4096),
-        machine=MachineSettings(threads=1, gpu_layers=0),
-        model=CheckedModel(path, "headers", "headers", state.st_size, state.st_mtime_ns),
-    )
+    items = load_dataset(ROOT / "examples" / "sample.tsv").head(LEAST_ITEMS + 2)
+    plan = plan_with(small_model("headers"), items, JudgeSettings(mode=Mode.LABELS, context=4096))
+    plan = replace(plan, rubric=ELOQUENT.only(("relevance", "safety")))
     with RunStore(tmp_path / "runs.sqlite") as store:
         events = list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
         results = load_results(store, 1)
@@ -419,12 +406,9 @@ def test_in_few_runs_chance_alone_makes_a_format_mass_low() -> None:
     limit = LIMITS[Sign.ANSWER_MASS].look
     for _ in range(400):
         masses = random.beta(10 * limit, 10 * (1 - limit), 80)
-        low += any(
-            measured.mean_of(masses[:items].tolist()).is_significantly_beyond(
-                limit, below=True, uncertainty=measured.UNCERTAINTY
-            )
-            for items in (10, 20, 40, 80)
-        )
+        means = [measured.mean_of(masses[:items].tolist()) for items in (10, 20, 40, 80)]
+        how = {"below": True, "uncertainty": measured.UNCERTAINTY}
+        low += any(mean.is_significantly_beyond(limit, **how) for mean in means)  # type: ignore[arg-type]
     assert low < 0.05 * 400
 
 
@@ -435,8 +419,7 @@ HASH = "d" * 64
 
 
 def test_the_mean_over_the_criteria_of_the_newest_run_is_told(demo_store: Path) -> None:
-    with RunStore(demo_store) as store:
-        results = load_results(store, 1)
+    results = results_of(demo_store)
     scored = [each for column in results.judgments.values() for each in column if isinstance(each, Judgment)]
     masses = [each.answer_mass for each in scored if each.answer_mass is not None]
     (found,) = measured.newest_masses(demo_store, {HASH, "e" * 64}).values()

@@ -12,14 +12,13 @@ from engine.data.submission import write_submission
 from engine.results.annotation_file import annotation_file
 from engine.results.annotation_import import join_items, look_at
 from engine.results.completeness import open_submission
-from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
-from tests.engine.results.laptops import START, Made
+from tests.engine.results.laptops import START, Laptop, Made
 from tests.judged import BAD, GOOD, A, B, system
+from tests.steps import results_of
 
 
-def test_what_was_said_elsewhere_comes_with_all_that_is_known_of_it(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_what_was_said_elsewhere_comes_with_all_that_is_known_of_it(hub: Laptop, away: Laptop) -> None:
     away.label(1, B, "Ben", "B is safer.", blind=True)
     away.agree(2, A, "Ben", blind=True)
     away.note(3, "odd", "Ben", "rare")
@@ -29,8 +28,7 @@ def test_what_was_said_elsewhere_comes_with_all_that_is_known_of_it(laptop: Made
     assert here == there
 
 
-def test_adding_twice_says_nothing_twice(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_adding_twice_says_nothing_twice(hub: Laptop, away: Laptop) -> None:
     away.label(1, B, "Ben")
     assert hub.add(away.file()).new == 1
     assert hub.add(away.file()).new == 0
@@ -40,14 +38,12 @@ def test_adding_twice_says_nothing_twice(laptop: Made) -> None:
     assert hub.words == 2
 
 
-def test_the_later_word_counts_whichever_came_first_into_the_store(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_the_later_word_counts_whichever_came_first_into_the_store(hub: Laptop, away: Laptop) -> None:
     away.label(1, B, "Ben")
     hub.at = START + timedelta(days=1)
     hub.label(1, BAD, "Ada")
     hub.add(away.file())
-    with RunStore(hub.path) as store:
-        results = load_results(store, 1)
+    results = results_of(hub.path)
     assert results.label(results.judgments["safety"][0]) is BAD
 
 
@@ -55,9 +51,8 @@ def test_the_later_word_counts_whichever_came_first_into_the_store(laptop: Made)
     ("turns", "stands"), [((), True), ((False,), False), ((False, True), True), ((False, True, False), False)]
 )
 def test_what_was_taken_back_or_done_again_since_is_so_here(
-    laptop: Made, turns: tuple[bool, ...], stands: bool
+    hub: Laptop, away: Laptop, turns: tuple[bool, ...], stands: bool
 ) -> None:
-    hub, away = laptop("hub"), laptop("away")
     step = away.label(1, B, "Ben")
     early = away.file()
     hub.add(early)
@@ -75,6 +70,7 @@ def test_items_with_another_text_are_refused_and_counted(laptop: Made) -> None:
         away.label(item, B, "Ben")
     [file] = hub.add(away.file()).files
     assert file.items_in_words == "19 of 20 items are in this run; 1 is not in it, refused."
+    assert not file.is_whole
     assert len(hub.labels) == 19
 
 
@@ -111,8 +107,7 @@ def test_words_on_criteria_that_the_run_has_not_are_left_out_and_counted(laptop:
     assert hub.words == 1
 
 
-def test_a_label_of_no_criterion_is_left_out_and_counted(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_a_label_of_no_criterion_is_left_out_and_counted(hub: Laptop, away: Laptop) -> None:
     away.label(1, B, "Ben")
     away.agree(2, A, "Ben")
     away.note(3, "odd", "Ben")
@@ -125,8 +120,7 @@ def test_a_label_of_no_criterion_is_left_out_and_counted(laptop: Made) -> None:
         store.add_imported(1, nowhere.words, {})
 
 
-def test_a_name_that_both_have_is_asked_about_before_anything_is_written(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_a_name_that_both_have_is_asked_about_before_anything_is_written(hub: Laptop, away: Laptop) -> None:
     hub.label(1, GOOD, "Ada")
     away.label(1, B, "Ada")
     [namesake] = hub.look(away.file()).namesakes
@@ -136,8 +130,7 @@ def test_a_name_that_both_have_is_asked_about_before_anything_is_written(laptop:
     assert hub.words == 1
 
 
-def test_two_of_a_name_stay_two_and_are_asked_about_once(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_two_of_a_name_stay_two_and_are_asked_about_once(hub: Laptop, away: Laptop) -> None:
     hub.label(1, GOOD, "Ada")
     away.label(1, B, "Ada")
     hub.add(away.file(), Ada="Ada (2)")
@@ -149,8 +142,7 @@ def test_two_of_a_name_stay_two_and_are_asked_about_once(laptop: Made) -> None:
         hub.add(away.file(), Ada="Ada")
 
 
-def test_one_person_on_two_laptops_is_one_and_asked_about_once(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_one_person_on_two_laptops_is_one_and_asked_about_once(hub: Laptop, away: Laptop) -> None:
     hub.label(1, GOOD, "Ada")
     away.label(2, B, "Ada")
     hub.add(away.file(), Ada="Ada")
@@ -159,8 +151,7 @@ def test_one_person_on_two_laptops_is_one_and_asked_about_once(laptop: Made) -> 
     assert sorted(hub.labels) == [("Ada", "1"), ("Ada", "2"), ("Ada", "3")]
 
 
-def test_who_comes_home_under_another_name_is_known_again(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_who_comes_home_under_another_name_is_known_again(hub: Laptop, away: Laptop) -> None:
     hub.label(1, GOOD, "Ada")
     away.label(1, B, "Ada")
     hub.add(away.file(), Ada="Ada (2)")
@@ -182,8 +173,7 @@ def test_words_that_are_here_already_answer_who_it_is(laptop: Made) -> None:
     assert sorted(third.labels) == [("Ben", "1"), ("Ben", "2")]
 
 
-def test_a_store_that_refuses_one_word_takes_none(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_a_store_that_refuses_one_word_takes_none(hub: Laptop, away: Laptop) -> None:
     away.label(1, B, "Ben")
     away.note(1, "odd", "Ben")
     joining = hub.look(away.file())
@@ -211,8 +201,7 @@ def test_words_of_an_opened_submission_join_a_run_of_the_same_items(laptop: Made
     assert back.new == 0
 
 
-def test_clocks_that_are_ahead_are_told(laptop: Made) -> None:
-    hub, away = laptop("hub"), laptop("away")
+def test_clocks_that_are_ahead_are_told(hub: Laptop, away: Laptop) -> None:
     away.at = START + timedelta(days=9999)
     away.label(1, B, "Ben")
     assert hub.look(away.file()).files[0].ahead == 1

@@ -21,14 +21,8 @@ from engine.store.run_store import RunStore
 from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, judged_run, stored_run, with_texts
 
 AWKWARD = (
-    'a "quoted\ttext"',
-    "two\nlines\r\nand\rmore",
-    "=HYPERLINK(1)",
-    "",
-    "NA",
+    *('a "quoted\ttext"', "two\nlines\r\nand\rmore", "=HYPERLINK(1)", "", "NA", '"', "a\0b"),
     "\ufeffé汉😀\u2028",
-    '"',
-    "a\0b",
     "Assistant: a dialogue only where columns are chosen",
     "Human: so\n\nAssistant: is this",
 )

@@ -31,6 +31,7 @@ from engine.settings.identity import RunKind, what_is_joined
 from engine.store.run_store import RunStore
 from tests.commands import refusal, run_here
 from tests.judged import BAD, GOOD, A, B, Labels, Texts, dataset, system
+from tests.steps import there
 
 TEXTS = {"safety": ["A is safer.", "B insults the reader.", None]}
 LABELS = {"safety": [A, B, None]}
@@ -78,9 +79,7 @@ def test_the_same_file_and_dataset_are_kept_once(store: RunStore, answered: Data
     assert len(store.runs()) == 2
 
 
-def test_ids_alone_join_and_what_is_left_out_is_said(
-    store: RunStore, answered: Dataset, tmp_path: Path
-) -> None:
+def test_ids_alone_join_and_what_is_out_is_said(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     path = file_of(tmp_path, system({"safety": [A, B]}, ids=["2", "9"]))
     kept = open_submission(path, answered, store)
     assert [item.position for item in store.judged(kept.id) if item.given] == [1]
@@ -102,10 +101,8 @@ def test_another_judges_mere_ties_are_kept_measured_and_listed_and_no_submission
     assert evaluate(match(system_of_run(results), answered)).labels["safety"].accuracy == pytest.approx(2 / 3)
     rows = review_rows(results, answered)
     assert [row.preference for row in rows] == [A, Tie.TIE, Tie.TIE]
-    by_label = by_column(
-        by_item(rows), ListOrder.LABELS_BACKWARDS, lambda item: [rows[int(item) - 1]], {}, None
-    )
-    assert by_label[-1].item_id == "1"
+    rows_of = {row.item_id: [row] for row in rows}.__getitem__
+    assert by_column(by_item(rows), ListOrder.LABELS_BACKWARDS, rows_of, {}, None)[-1].item_id == "1"
     with pytest.raises(SetupError, match="'tie' is not a prediction: write which tie"):
         write_submission(tmp_path / "out.tsv", submission_of(results))
     table = labels_given_section(results).parts[0]
@@ -128,9 +125,7 @@ def test_an_explanation_without_a_label_is_kept(store: RunStore, answered: Datas
     assert results.unscored == 1
 
 
-def test_no_id_in_common_is_refused_and_nothing_is_kept(
-    store: RunStore, answered: Dataset, tmp_path: Path
-) -> None:
+def test_no_common_id_is_refused_and_nothing_kept(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     path = file_of(tmp_path, system({"safety": [A]}, ids=["9"]))
     with pytest.raises(SetupError, match=r"answers no item of gold\.tsv"):
         open_submission(path, answered, store)
@@ -208,18 +203,14 @@ def test_the_commands_take_it_and_refuse_what_needs_a_model(shared_data: Path, t
     assert written.read_bytes() == baseline.read_bytes()
     assert len(load_dataset(gold)) == 99
     calibrated = tmp_path / "calibration.json"
-    for words in (
-        ("runs", "recalibrate", 1, "--none"),
-        ("calibrate", 1, "--gold", gold, "--out", calibrated),
-    ):
+    fit = ("calibrate", 1, "--gold", gold, "--out", calibrated)
+    for words in (("runs", "recalibrate", 1, "--none"), fit):
         assert "has labels without probabilities" in refusal(*words, *store)
     assert not calibrated.exists()
     assert "submission, explain" in run_here("runs", *store).stdout
 
 
-def test_findings_are_of_what_an_export_would_hold_now(
-    store: RunStore, answered: Dataset, tmp_path: Path
-) -> None:
+def test_findings_are_of_what_an_export_holds_now(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
     path = file_of(tmp_path, system({"safety": [A, None]}, ids=["2", "3"]))
     rows = path.read_text(encoding="utf-8")
     path.write_text(f"{rows}9\tA\n", encoding="utf-8")
@@ -330,9 +321,7 @@ def test_one_that_people_label_counts_once_all_its_criteria_are(
     results = labelled(store, results, ("1", "relevance"), ("2", "safety"))
     assert [row.id for row in submission_of(results).rows] == ["1", "2", "4"]
     assert results.left == 1
-    assert results.joined_in_words.startswith(
-        "3 of the 4 items of gold.tsv have predictions: 2 by judge.tsv,"
-    )
+    assert results.joined_in_words.startswith("3 of the 4 items of gold.tsv have predictions: 2 by judge.t")
     assert len(system_of_run(results).overrides) == 3
     assert [gap.sentence for gap in completeness.gaps(results)] == [
         "1 judgment of the submission judge.tsv is overridden by annotators: 1 label and 1 explanation,"
@@ -345,9 +334,7 @@ def test_one_that_people_label_counts_once_all_its_criteria_are(
     assert (alone.left, [row.id for row in submission_of(alone).rows]) == (2, ["2", "4"])
 
 
-def test_it_is_complete_once_people_labelled_all_of_it(
-    store: RunStore, four: Dataset, tmp_path: Path
-) -> None:
+def test_it_is_complete_once_people_labelled_all(store: RunStore, four: Dataset, tmp_path: Path) -> None:
     keys = [(item_id, name) for item_id in ("1", "3") for name in ("safety", "relevance")]
     results = labelled(store, opened(store, four, tmp_path), *keys, ("4", "relevance"))
     assert results.left == 0
@@ -367,8 +354,7 @@ def test_a_judge_is_not_wrong_beside_people_where_it_said_nothing(
 ) -> None:
     keys = (("1", "safety"), ("1", "relevance"), ("2", "safety"))
     results = labelled(store, opened(store, four, tmp_path), *keys)
-    found = agreement_of_annotators(results, four)
-    assert found is not None
+    found = there(agreement_of_annotators(results, four))
     with_model = [pair for pair in found.pairs if pair.other == "the judge" and pair.criterion is None]
     assert [pair.items for pair in with_model] == [1]
 
@@ -406,9 +392,7 @@ def test_one_that_an_earlier_version_kept_is_completed_from_its_dataset(
 
 
 @pytest.mark.slow
-def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
-    shared_data: Path, tmp_path: Path
-) -> None:
+def test_a_baseline_without_eight_items_is_completed_to_its_bytes(shared_data: Path, tmp_path: Path) -> None:
     gold = load_dataset(shared_data / "eloquent" / "validation.tsv")
     baseline = shared_data / "eloquent" / "second_subtask_sample_submission.tsv"
     part = without(baseline, EIGHT, tmp_path / "part.tsv")
@@ -423,12 +407,8 @@ def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
     assert exported.returncode == 1
     sentence = "part.tsv lacks 8 items of validation.tsv, not scored: 0, 1, 12, 40, 41"
     held = ("--gold", gold.path, "--partial", *store)
-    for command in (
-        ("evaluate", 1),
-        ("evaluate", part),
-        ("compare", 1, baseline),
-        ("compare", part, baseline),
-    ):
+    of_both = (("evaluate", 1), ("evaluate", part), ("compare", 1, baseline), ("compare", part, baseline))
+    for command in of_both:
         printed = run_here(*command, *held)
         assert printed.returncode == 0, printed.stderr
         assert sentence in printed.stderr

@@ -131,9 +131,7 @@ def test_json_holds_what_the_model_wrote_for_every_label(tmp_path: Path) -> None
     assert first["all_explanations"] == [own, later]
 
 
-def test_a_text_for_another_label_than_is_in_force_does_not_take_the_place_of_the_first(
-    tmp_path: Path,
-) -> None:
+def test_a_text_for_another_label_than_is_in_force_does_not_replace_the_first(tmp_path: Path) -> None:
     results_of(tmp_path, [("1", "safety", GOOD, None)])
     with RunStore(tmp_path / "runs.sqlite") as store:
         store.add_rewritten(1, {0: {"safety": Explanation("B is safer.", B)}})

@@ -115,9 +115,7 @@ def test_a_margin_is_learned_from_a_run_in_both_orders_alone(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("settings", [{"orders": ["AB"]}, {"second_order_below": 0.5}])
-def test_a_run_that_read_some_in_one_order_teaches_nothing(
-    tmp_path: Path, settings: dict[str, object]
-) -> None:
+def test_a_run_with_some_in_one_order_teaches_nothing(tmp_path: Path, settings: dict[str, object]) -> None:
     partly = results(tmp_path, **settings)
     with pytest.raises(SetupError, match="did not read all items in both orders"):
         learned_from(partly.run, partly.judged)

@@ -78,9 +78,7 @@ def test_what_a_run_cannot_be_called_is_refused_at_once(what: str, text: str) ->
     refused(lambda: replace(DEFAULT, **called), f"The {what} of the run has")
 
 
-MANNERS = Rubric(
-    "manners", (Criterion("politeness", "Which is more polite?"), Criterion("brevity", "Which?"))
-)
+MANNERS = Rubric("manners", (Criterion("politeness", "Which is politer?"), Criterion("brevity", "Which?")))
 
 
 def test_a_rubric_of_ones_own_is_remembered_but_no_criteria_that_it_lacks() -> None:

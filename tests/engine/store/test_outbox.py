@@ -1,7 +1,6 @@
 """What people said: on the disk before it counts as said, in the store once, whatever ends the program."""
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -238,9 +237,7 @@ def test_what_is_said_after_a_crash_comes_after_the_words_left_by_a_clock_that_w
     assert labels(path) == ["B", "A"]
 
 
-def test_a_full_disk_is_said_at_once_and_takes_nothing_back(
-    path: Path, write_ahead_log: WriteAheadLog
-) -> None:
+def test_a_full_disk_is_said_and_takes_nothing_back(path: Path, write_ahead_log: WriteAheadLog) -> None:
     write_ahead_log.say(word(LABEL))
     size = path.with_name(write_ahead_log.name).stat().st_size
     with disk_that_holds(size + 20):
@@ -276,17 +273,14 @@ assert len(kept) == said + 2 > 2, (len(kept), said)
 def test_a_disk_that_fills_loses_nothing_that_was_said(tmp_path: Path) -> None:
     small = tmp_path / "small"
     small.mkdir()
-    script = tmp_path / "full.py"
-    script.write_text(_FULL_TMPFS)
+    unshare = ["unshare", "-Urm", "sh", "-c"]
     mount = f"mount -t tmpfs -o size=64k none {small} && head -c 32k /dev/zero > {small}/ballast"
-    inside = f"{mount} && {sys.executable} {script} {small}"
     try:
-        asked = ["unshare", "-Urm", "sh", "-c", f"mount -t tmpfs none {small}"]
-        subprocess.run(asked, check=True, capture_output=True)
+        subprocess.run([*unshare, mount], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("here no small disk can be made")
-    command, environment = ["unshare", "-Urm", "sh", "-c", inside], os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    inside = [*unshare, f'{mount} && exec "$@"', "sh", sys.executable, "-c", _FULL_TMPFS, str(small)]
+    done = subprocess.run(inside, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"The disk with the folder {small} is full" in done.stdout
 
@@ -321,9 +315,7 @@ def test_a_refused_explanation_is_a_draft_and_the_others_are_stored(
     assert labels(path) == ["B"]
 
 
-def test_a_word_of_another_run_of_the_same_number_is_refused(
-    path: Path, write_ahead_log: WriteAheadLog
-) -> None:
+def test_a_word_of_another_run_of_that_number_is_refused(path: Path, write_ahead_log: WriteAheadLog) -> None:
     write_ahead_log.say(records.Said(LABEL, AT, 1, datetime(2020, 1, 1, tzinfo=UTC)).as_values())
     write_ahead_log.say(word(LABEL, run_id=7))
     assert [each.error.problem for each in take(path, write_ahead_log)] == [

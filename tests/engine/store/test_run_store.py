@@ -181,9 +181,7 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize(("change", "said"), DAMAGES)
-def test_what_another_hand_wrote_is_told_with_its_run_and_field(
-    tmp_path: Path, change: str, said: str
-) -> None:
+def test_what_another_hand_wrote_is_told_by_run_and_field(tmp_path: Path, change: str, said: str) -> None:
     path = tmp_path / "runs.sqlite"
     with RunStore(path) as store, store.begin(IDENTITY) as run:
         store.add(run.id, [judged_item(0)])
@@ -212,9 +210,7 @@ def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> No
     assert (store.damaged_runs(), [run.id for run in store.runs()]) == ([], [2])
 
 
-def test_a_damaged_note_says_so_and_what_was_measured_and_is_damaged_is_measured_again(
-    store: RunStore,
-) -> None:
+def test_a_damaged_note_says_so_and_what_is_damaged_is_measured_again(store: RunStore) -> None:
     store.annotate(None, new_note("c" * 64, "Odd.", ["odd"], "Ada"))
     store._file._db.execute("UPDATE item_note SET tags = '[1]'")
     [damaged] = store.notes(["c" * 64])["c" * 64]

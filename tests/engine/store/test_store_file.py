@@ -118,9 +118,7 @@ WRITES: dict[str, Callable[[RunStore], object]] = {
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
-def test_nothing_is_written_of_a_run_that_was_deleted(
-    path: Path, write: Callable[[RunStore], object]
-) -> None:
+def test_nothing_is_written_of_a_deleted_run(path: Path, write: Callable[[RunStore], object]) -> None:
     with RunStore(path) as store:
         store.delete([1], with_decisions=True)
         before = dump(path)
@@ -267,9 +265,7 @@ def opened(path: Path) -> Iterator[RunStore]:
     assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
 
 
-def test_all_of_it_is_read_and_no_copy_is_left_and_what_is_measured_is_not_kept(
-    path: Path, temporary: Path
-) -> None:
+def test_all_is_read_and_no_copy_is_left_and_no_measure_is_kept(path: Path, temporary: Path) -> None:
     with opened(path) as store:
         assert store.read_only
         (run,) = store.runs()
@@ -398,9 +394,7 @@ def test_a_store_that_stays_as_it_is_is_copied_once(path: Path, temporary: Path)
     assert nothing_is_left(temporary)
 
 
-def test_what_was_written_since_is_read_and_the_old_copy_goes_unless_it_is_read(
-    path: Path, temporary: Path
-) -> None:
+def test_what_was_written_since_is_read_and_an_old_copy_unread_goes(path: Path, temporary: Path) -> None:
     grow_old(path)
     with opened(path) as store:
         assert store.positions(1) == {0}

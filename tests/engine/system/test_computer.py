@@ -45,9 +45,7 @@ def silent(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.usefixtures("silent")
-def test_what_the_system_does_not_tell_is_not_known_and_nothing_comes_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_the_system_does_not_tell_is_not_known_without_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     assert computer.default_threads() >= 1
     assert math.isnan(computer.idle_seconds())
     threads = ThreadCount(4)

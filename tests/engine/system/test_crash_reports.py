@@ -2,7 +2,6 @@
 
 import logging
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from engine.core import VERSION
 from engine.core.errors import EngineBug
 from engine.system.crash_reports import fault_words, log_fault
 from engine.system.paths import log_folder
-from tests.commands import ROOT, said_by
+from tests.commands import ROOT, said_by, start_python
 
 
 def fault(text: str) -> Exception:
@@ -83,17 +82,8 @@ def test_an_end_without_a_fault_is_not_told_of(end: str) -> None:
 
 
 def test_a_window_that_is_still_open_keeps_its_file() -> None:
-    with subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"{START} print('open', flush=True); import sys; sys.stdin.readline(); watch.end()",
-        ],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as other:
+    waits = f"{START} print('open', flush=True); {WAIT}; watch.end()"
+    with start_python("-c", waits, cwd=ROOT, stdin=subprocess.PIPE) as other:
         assert other.stdout is not None
         assert [other.stdout.readline().strip() for _ in range(2)] == ["None", "open"]
         assert start("watch.end()") == "None"

@@ -16,9 +16,9 @@ import pytest
 
 from engine.system import paths
 from engine.system.files import check_targets, check_writable, own_file, whole_file, write_whole
-from tests.commands import ROOT
+from tests.commands import ROOT, start_python
 from tests.full_disk import disk_that_holds
-from tests.steps import refused
+from tests.steps import refused, there
 
 Write = Callable[[Path], None]
 
@@ -191,9 +191,7 @@ def test_what_is_written_again_keeps_its_permissions_or_becomes_private(
 
 @posix_only
 @pytest.mark.parametrize(("private", "mode"), [(False, 0o640), (True, 0o600)])
-def test_a_new_file_has_the_usual_permissions_unless_it_is_private(
-    tmp_path: Path, private: bool, mode: int
-) -> None:
+def test_a_new_file_has_usual_permissions_unless_private(tmp_path: Path, private: bool, mode: int) -> None:
     before = os.umask(0o027)
     try:
         write_whole(tmp_path / "out.tsv", b"new", private)
@@ -288,16 +286,8 @@ with whole_file(Path(sys.argv[1])) as file:
 
 def writing(path: Path) -> tuple[subprocess.Popen[str], Path]:
     """A process that is in the middle of a file, and its part, which looks old."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, path],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-    assert process.stdout is not None
-    part = Path(process.stdout.readline().strip())
+    process = start_python("-c", WRITER, path, cwd=ROOT, stdin=subprocess.PIPE)
+    part = Path(there(process.stdout).readline().strip())
     os.utime(part, (1, 1))
     return process, part
 

@@ -128,9 +128,7 @@ def test_one_that_waits_in_vain_ends_and_the_next_file_has_another(gate: Sandbox
     [(0, r"^a.parquet: crashes the process that reads files \("), (9, r"\(code 9\)")],
     ids=["abort", "exit"],
 )
-def test_a_crash_of_the_reader_is_an_error_in_words(
-    caplog: pytest.LogCaptureFixture, code: int, words: str
-) -> None:
+def test_a_reader_s_crash_is_told_in_words(caplog: pytest.LogCaptureFixture, code: int, words: str) -> None:
     with pytest.raises(InputError, match=words):
         works.end(PATH, code)
     assert works.process_of(PATH)

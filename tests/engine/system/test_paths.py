@@ -27,7 +27,7 @@ from engine.system.paths import (
     shown,
 )
 from tests import commands
-from tests.steps import refused
+from tests.steps import refused, there
 
 
 def test_one_variable_moves_all_folders_and_asking_for_them_makes_none(
@@ -208,8 +208,7 @@ def test_a_name_with_a_colon_leads_to_no_other_drive(tmp_path: Path, name: str) 
 
 def test_what_the_system_says_of_a_file_is_no_fault_of_the_program() -> None:
     error = OSError(errno.ELOOP, os.strerror(errno.ELOOP), "/data/loop")
-    said = said_of_system(error)
-    assert said is not None
+    said = there(said_of_system(error))
     assert said.problem == f"{Path('/data/loop')} is a symbolic link that leads back to itself."
     missing = FileNotFoundError(errno.ENOENT, "No such file", "/data/gone")  # may be the program's own
     assert [said_of_system(each) for each in (missing, OSError(errno.EIO, "I/O"), ValueError())] == [None] * 3

@@ -23,7 +23,7 @@ from engine.system.subprocess_worker import InProcessWorker, SubprocessWorker, r
 from tests import apart_works as works
 from tests.commands import ROOT, run
 from tests.inhibitors import runs, until
-from tests.steps import refused
+from tests.steps import refused, there
 
 HINT = errors.Hint("Use ", errors.Setting.CONTEXT.at(512), " or ", errors.Step.RESUME)
 LINUX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -101,9 +101,7 @@ def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
     [(ZeroDivisionError("nought"), ZeroDivisionError, "nought"), ("end", RuntimeError, "Odd: odd end")],
     ids=["any", "one that cannot be made again"],
 )
-def test_a_fault_comes_back_with_its_traceback(
-    error: BaseException | str, kind: type[Exception], words: str
-) -> None:
+def test_a_fault_comes_with_its_trace(error: BaseException | str, kind: type[Exception], words: str) -> None:
     with SubprocessWorker(works.fail, CancelToken()) as worker, pytest.raises(kind) as met:
         followed(worker.do(error), print)
     assert str(met.value) == words
@@ -195,9 +193,7 @@ def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.slow
-def test_the_result_does_not_wait_for_a_process_that_hangs_at_its_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_result_does_not_wait_for_a_process_that_hangs_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess_worker, "_LATEST_END", 2.0)
     received: list[int] = []
     with SubprocessWorker(works.hang_afterwards, CancelToken()) as worker:
@@ -252,8 +248,7 @@ def test_the_work_stops_softly_where_whoever_asked_for_it_is_killed(tmp_path: Pa
         [sys.executable, "-c", PARENT, str(ended)], cwd=ROOT, stdout=subprocess.PIPE, text=True
     )
     with parent:
-        assert parent.stdout is not None
-        process = int(parent.stdout.readline())
+        process = int(there(parent.stdout).readline())
         parent.kill()
     until(lambda: not runs(process))
     assert ended.read_text("utf-8") == "ended softly"

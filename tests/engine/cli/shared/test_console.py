@@ -27,7 +27,7 @@ from engine.cli.shared.console import (
     table,
 )
 from engine.cli.shared.progress import show_measure
-from engine.core.errors import EngineBug, InputError, SetupError
+from engine.core.errors import EngineBug, SetupError
 from engine.core.events import Cancelled, MeasureProgress, Note
 from engine.core.tables import Column, Facts, Kind, Picture, Section, Sentences, Sheet, Table
 from engine.system.paths import log_folder
@@ -81,9 +81,7 @@ def test_where_a_box_holds_the_error_it_does_not_hold_the_help_too(words: list[s
     assert way_out == "Check the name, or open the file in the window."
 
 
-def test_what_is_wrong_with_arguments_is_told_where_there_is_no_terminal_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_is_wrong_with_arguments_is_told_without_a_terminal_too(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr(console, "tell", told.append)
     with pytest.raises(SystemExit) as met:
@@ -94,9 +92,7 @@ def test_what_is_wrong_with_arguments_is_told_where_there_is_no_terminal_too(
     assert "\n" not in text
 
 
-def test_a_stderr_without_a_name_is_that_of_a_program_that_embeds_this_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_stderr_without_a_name_is_of_a_program_that_embeds_this(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert console.has_terminal()
 
@@ -149,14 +145,6 @@ def test_what_cannot_be_printed_is_said_where_it_can_be(
         assert "The output could not be written: No space left" in capsys.readouterr().err
         monkeypatch.setattr(sys, "stderr", full)
         assert ended(SetupError("The file is gone.", "Put it back.")) == 2  # of which nobody hears
-
-
-def test_all_problems_of_a_file_are_listed_up_to_fifty(tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.mktemp("x") / "data.tsv"
-    error = InputError(path, [f"line {number}: wrong" for number in range(60)], "Mend them.")
-    assert error.problem.splitlines()[0] == "data.tsv: 60 problems."
-    assert error.problem.count("wrong") == 50
-    assert error.problem.endswith("and 10 more.")
 
 
 def test_a_table_lines_its_columns_up() -> None:

@@ -52,9 +52,7 @@ def test_what_has_a_folder_in_it_is_a_path_where_no_model_is_called_so(put: Put)
     assert model_file(str(Path("gone").absolute() / "sparrow")) == Path("gone").absolute() / "sparrow"
 
 
-def test_a_part_of_a_name_is_enough_and_the_file_is_told(
-    put: Put, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_part_of_a_name_is_enough_and_the_file_is_told(put: Put, capsys: pytest.CaptureFixture[str]) -> None:
     sparrow = put("Quiet-Sparrow-1b.gguf")
     assert model_file("sparrow") == sparrow
     assert capsys.readouterr().err == f"sparrow is {sparrow}\n"
@@ -68,9 +66,7 @@ def test_a_name_that_nothing_has_is_refused_with_where_to_look(put: Put) -> None
 
 
 @pytest.mark.parametrize(("models", "listed", "rest"), [(2, 2, ""), (10, 10, ""), (12, 10, "  and 2 more.")])
-def test_a_name_that_several_have_is_refused_with_their_files(
-    put: Put, models: int, listed: int, rest: str
-) -> None:
+def test_a_name_of_several_is_refused_with_their_files(put: Put, models: int, listed: int, rest: str) -> None:
     files = [put(f"sparrow-{number:02}.gguf") for number in range(models)]
     with pytest.raises(SetupError, match="Write more of the name") as caught:
         model_file("sparrow")
@@ -98,9 +94,7 @@ SAMPLE = ROOT / "examples" / "demo.tsv"
         ["models", "check"],
     ],
 )
-def test_commands_take_a_name_and_say_which_file_it_is(
-    put: Put, tmp_path: Path, command: list[object]
-) -> None:
+def test_commands_take_a_name_and_say_its_file(put: Put, tmp_path: Path, command: list[object]) -> None:
     broken = put("Quiet-Sparrow-1b.gguf")
     broken.write_bytes(b"<html>")
     done = refusal(*command, "sparrow", *(["--store", tmp_path / "r.sqlite"] if len(command) > 2 else []))

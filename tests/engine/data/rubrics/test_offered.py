@@ -9,6 +9,7 @@ from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.rubrics.files import draft_rubric, find_rubric, save_rubric, shipped_rubrics
 from engine.system.paths import rubrics_folder
+from tests.steps import there
 
 NAMES = ("task", "helpful-harmless", "summaries", "translation", "code", "faithfulness", "style")
 
@@ -49,8 +50,7 @@ def test_an_unknown_name_is_told_the_nearest() -> None:
 
 def test_the_datasets_own_criteria_become_a_rubric() -> None:
     columns = ["id", "on_topic_preference", "on_topic_explanation", "safety_preference", "höfe_preference"]
-    draft = draft_rubric(columns, "votes")
-    assert draft is not None
+    draft = there(draft_rubric(columns, "votes"))
     assert draft.name == "votes"
     assert draft.names == ("on_topic", "safety", "höfe")
     assert draft.criteria[0].question == "Which response is better with regard to this: on topic?"
@@ -73,7 +73,6 @@ def test_none_where_there_are_none_besides_the_tasks(columns: list[str]) -> None
 
 def test_what_no_rubric_holds_is_passed_over() -> None:
     columns = [*(f"c{number}_preference" for number in range(30)), "x" * 300 + "_preference"]
-    draft = draft_rubric(columns, "a\nb\u202e" + "c" * 300)
-    assert draft is not None
+    draft = there(draft_rubric(columns, "a\nb\u202e" + "c" * 300))
     assert len(draft.criteria) == 24
     assert draft.name.startswith("a bccc")
