@@ -175,7 +175,7 @@ def test_a_store_that_was_open_is_refused_in_a_child_and_goes_on_in_its_parent(t
 
 def test_what_is_done_at_the_end_is_tried_here() -> None:
     registers = {path.name for path in sources("engine", "gui") if "atexit.reg" in ast.unparse(syntax(path))}
-    assert registers == {"sandbox.py"}
+    assert registers == {"sandbox.py", "drawing.py"}  # drawing on Windows alone, where nothing forks
 
 
 def test_no_module_has_a_lock_that_a_fork_could_find_locked() -> None:
