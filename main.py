@@ -122,10 +122,10 @@ def main(arguments: list[str]) -> int:
         # A box of Windows would be higher than the screen.
         way_out = f"\n{usage()}" if has_terminal() else "Check the name, or open the file in the window."
         if len(files) > 2:
-            raise SetupError(f"There is no command {shown(files[0])!r}.", way_out)
+            raise SetupError(f"There is no command '{shown(files[0])}'.", way_out)
         lacking = [path for path in files if seen_at(path) is not PathKind.FILE]
         if lacking:
-            raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", way_out)
+            raise SetupError(f"There is no command and no file '{shown(lacking[0])}'.", way_out)
         return open_window(*files)
     try:
         options = parser_of(arguments[0]).parse_args(arguments[1:])

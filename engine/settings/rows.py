@@ -493,7 +493,7 @@ SETTINGS = (
     SettingRow(
         name="show_context", kind=bool, called="context shown", group=Group.ITEMS,
         surfaces=Surface.RUN | Surface.TUNE | Surface.AUDIT | Surface.PROMPT, in_recipe=True, unsaid=False,
-        phrase="context shown", label="Show the context to the judge",
+        phrase="context shown", label="Show the context",
         tip="The column “context” of the dataset, such as the passages that a response was to use, stands in"
         " the prompt after the instruction.",
         help="show the judge the context of an item, its column context", brief="as in judge",
@@ -503,7 +503,7 @@ SETTINGS = (
     SettingRow(
         name="show_reference", kind=bool, called="reference answer shown", group=Group.ITEMS,
         surfaces=Surface.RUN | Surface.TUNE | Surface.AUDIT | Surface.PROMPT, in_recipe=True, unsaid=False,
-        phrase="reference answer shown", label="Show the reference answer to the judge",
+        phrase="reference answer shown", label="Show the reference answer",
         tip="The column “reference” of the dataset, a correct answer to compare with, stands in the prompt"
         " before the responses.",
         help="show the judge the reference answer of an item, its column reference", brief="as in judge",

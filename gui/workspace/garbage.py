@@ -135,7 +135,7 @@ class Collector(QObject):
         # of each widget would take a detour through Python. Some may be new since the last look.
         for window in QGuiApplication.allWindows():
             window.installEventFilter(self)
-        still = time.monotonic() - self._touched > seconds
+        still = time.monotonic() - self._touched >= seconds
         if still:
             self._touched = None
             self._watch_no_more()

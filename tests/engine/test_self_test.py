@@ -45,6 +45,8 @@ def test_an_open_socket_is_seen_and_nothing_that_was_written_is_left() -> None:
             if check.name == "judging":
                 listening.bind(("127.0.0.1", 0))
                 listening.listen()
+                if not psutil.Process().net_connections(kind="inet"):
+                    pytest.skip("this system does not list a process's sockets, as Wine does not")
     assert tuple(check.name for check in checks) == NAMES
     assert failed(checks) == ["internet"]
     assert "127.0.0.1" in checks[-1].found

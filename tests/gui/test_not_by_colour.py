@@ -86,10 +86,11 @@ def test_parts_of_the_histogram_differ_without_colours(qtbot: QtBot, dressed: Co
     shown(qtbot, made, 500, 300)
     assert {"tie", "A wins", "B wins"} <= set(texts(made))
     place = made._place().toRect()
-    width = place.width() // MARGIN_BINS
+    each = place.width() / MARGIN_BINS
+    width = int(each)
     grey = picture(made).convertToFormat(QImage.Format.Format_Grayscale8)
     bars = grey.convertToFormat(QImage.Format.Format_RGB32)
-    last = place.left() + (MARGIN_BINS - 2) * width
+    last = place.left() + round((MARGIN_BINS - 2) * each)
     third = place.height() // 3
     of_b = bars.copy(last + 4, place.top() + 6, width - 8, third - 10)
     of_a = bars.copy(last + 4, place.top() + third + 8, width - 8, third)

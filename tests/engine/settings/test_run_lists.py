@@ -65,10 +65,11 @@ def test_runs_sort_by_numbers_and_not_by_their_texts() -> None:
 
 
 def test_in_a_line_long_names_lack_their_middle_and_in_lines_they_are_whole() -> None:
-    long = replace(RUN, name="n" * 200, identity=replace(IDENTITY, model_path=Path("/models/x.gguf")))
+    model = Path("/models/x.gguf")
+    long = replace(RUN, name="n" * 200, identity=replace(IDENTITY, model_path=model))
     assert run_in_a_line(RUN).startswith("Run 1 “night”: ")
     assert "3 of 1,240 items" in run_in_a_line(RUN)
     assert "n" * 200 not in run_in_a_line(long)
     lines = run_in_lines(long).split("\n")
     assert lines[0].startswith("Run 1 “n")
-    assert {"n" * 200, IDENTITY.model_name, "/models/x.gguf", "with the larger cache"} <= set(lines)
+    assert {"n" * 200, IDENTITY.model_name, str(model), "with the larger cache"} <= set(lines)

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.errors import EngineBug, ModelFileError, ProcessEnded
+from engine.core.errors import ModelFileError, ProcessEnded
 from engine.core.events import ItemJudged, Preparing, RunEnded
 from engine.data.dataset import load_dataset
 from engine.data.submission import write_submission
@@ -88,7 +88,7 @@ def test_a_process_that_is_killed_ends_the_run_and_the_next_one_goes_on(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     error = ended(qtbot, control, setup, lambda: child().kill())
-    assert isinstance(error, EngineBug if sys.platform == "win32" else ProcessEnded)
+    assert isinstance(error, ProcessEnded)
     caplog.clear()
     kept = stored(workspace.store_path)
     assert 2 <= kept < 20

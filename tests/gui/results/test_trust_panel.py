@@ -36,6 +36,11 @@ def find_out(qtbot: QtBot, panel: TrustPanel) -> str:
     return panel.said.text()
 
 
+def rounded(kept: object) -> str:
+    """On Windows a thread's last digit may be another one's."""
+    return re.sub(r"\d\.\d+", lambda found: f"{float(found[0]):.12g}", repr(kept))
+
+
 def test_what_may_stand_is_found_shown_kept_and_the_rest_listed(
     qtbot: QtBot, panel: TrustPanel, demo_gold: Path
 ) -> None:
@@ -49,14 +54,14 @@ def test_what_may_stand_is_found_shown_kept_and_the_rest_listed(
     by_engine = trust_of(
         TrustRequest([system_of_run(run.results)], load_dataset(demo_gold), asked), CancelToken()
     )
-    assert panel.found.kept == by_engine.kept
+    assert rounded(panel.found.kept) == rounded(by_engine.kept)
     assert panel.found.stands
     assert re.match(r"Labels that may stand: [\d.]+ % on ", said)
     assert panel.sheet.section("thresholds") is not None
     qtbot.waitUntil(panel.picture.view.isVisible)
     with qtbot.waitSignal(space.run_changed):
         click(panel.keep_button)
-    assert kept_trust(space.run.results) == by_engine.kept
+    assert kept_trust(space.run.results) == panel.found.kept
     assert panel.kept.text().startswith("Kept with run 1: at least 60.0 % of these labels agree with people")
     assert panel.said.text() == said  # what was found stays with what is kept of it
     assert wanted_after(qtbot, panel._workspace, panel.list_button.click).filters == Filters(escalated=True)
