@@ -74,6 +74,10 @@ def test_what_is_no_log_and_what_is_damaged_is_told(tmp_path: Path) -> None:
     whole = log(tmp_path / "m.eval", SAMPLES, 93).read_bytes()
     empty = log(tmp_path / "empty.eval", {"header.json": b"{}"}, 93).read_bytes()
     at = whole.index(b"a_epoch_1.json") + 25  # within what is packed
+    short = bytearray(log(tmp_path / "m.eval", SAMPLES, 0).read_bytes())
+    for size in (20, 24):  # in the directory, of what is packed and unpacked: beyond the end of the file
+        place = short.rindex(b"samples/b_epoch_1.json") - 46 + size
+        short[place : place + 4] = struct.pack("<L", 1 << 20)
     for name, data, says in (
         ("text.eval", b"id,verdict\n", "is no log of inspect_ai, or a damaged one"),
         ("cut.eval", whole[:-40], "is no log of inspect_ai, or a damaged one"),
@@ -82,6 +86,7 @@ def test_what_is_no_log_and_what_is_damaged_is_told(tmp_path: Path) -> None:
             whole[:at] + b"\0\0\0\0" + whole[at + 4 :],
             "is no log of inspect_ai, or a damaged one",
         ),
+        ("short.eval", bytes(short), "is no log of inspect_ai, or a damaged one"),
         ("empty.eval", empty, "has no samples"),
     ):
         (tmp_path / name).write_bytes(data)
