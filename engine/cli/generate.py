@@ -10,6 +10,7 @@ from engine.cluster.cluster_run import write_over_cluster
 from engine.core.column_map import parse_columns
 from engine.core.errors import SetupError
 from engine.core.events import Cancelled
+from engine.core.formatting import counted
 from engine.data.outputs import OF_PROMPTS
 from engine.data.submission import check_suffix
 from engine.judging.generation import GenerationSettings
@@ -87,7 +88,8 @@ def _generate(options: argparse.Namespace) -> int:
             console.tell("Stopped. What is complete is kept: the same command resumes.")
             return console.INCOMPLETE
         for each in written:
-            print(f"{console.printable(str(each.path))}: {each.count:,} responses, {each.tokens:,} tokens")
+            responses = counted(each.count, "response", "responses")
+            print(f"{console.printable(str(each.path))}: {responses}, {each.tokens:,} tokens")
         if options.pairs is None:
             files = " ".join(str(each.path) for each in written)
             print(f"\nMake pairs of them: {program()} pairs {files} --out DATASET.tsv")

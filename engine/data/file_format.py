@@ -294,7 +294,10 @@ def _samples_of_log(path: Path, packed: bytes) -> bytes:
             samples = [
                 _member(log, packed, each, unpacking) for each in members if each.filename.endswith(".json")
             ]
-    except (zipfile.BadZipFile, zlib.error, pa.ArrowException, OSError, ValueError, RuntimeError) as error:
+    except (
+        *(zipfile.BadZipFile, zlib.error, pa.ArrowException),
+        *(OSError, EOFError, ValueError, RuntimeError),
+    ) as error:
         raise InputError(
             path, [f"is no log of inspect_ai, or a damaged one ({error})."], _LOG_HINT
         ) from error
@@ -305,8 +308,10 @@ def _samples_of_log(path: Path, packed: bytes) -> bytes:
 
 def _member(log: zipfile.ZipFile, packed: bytes, member: zipfile.ZipInfo, unpacking: Unpacking) -> bytes:
     unpacking.add(member.file_size)
-    if member.compress_type != _ZSTANDARD:
+    if member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         return log.read(member)
+    if member.compress_type != _ZSTANDARD:  # of others zipfile raises errors of each of their libraries
+        raise ValueError(f"compression method {member.compress_type}")
     import pyarrow as pa  # noqa: PLC0415
 
     header = packed[member.header_offset : member.header_offset + _OF_HEADER]

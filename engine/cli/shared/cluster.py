@@ -156,7 +156,7 @@ def cluster() -> console.Parser:
     words = "make the certificates that all computers of the cluster use"
     certificates = console.add_action(actions, "certificates", _certificates, words)
     certificates.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help=f"({default_folder()})")
-    words = "start the scheduler, to which workers and `judge --cluster` connect"
+    words = "start the scheduler, to which workers and those who use them connect"
     scheduler = console.add_action(actions, "scheduler", _scheduler, words)
     scheduler.add_argument(
         "address",
@@ -166,7 +166,7 @@ def cluster() -> console.Parser:
         help="the address to listen on (%(default)s); 127.0.0.1 for this computer only",
     )
     scheduler.file("--scheduler-file", "where to write the address")
-    words = "start a worker, which judges items for the scheduler"
+    words = "start a worker, which judges items or writes responses for the scheduler"
     worker = console.add_action(actions, "worker", _worker, words)
     worker.add_argument("address", metavar="ADDRESS", help="tls://HOST:PORT, or the scheduler file")
     worker.repeated(

@@ -96,8 +96,7 @@ OPTIONS = Wording(
         Step.SEE_MOVED: "or see which labels the wording moved: runs diff",
         Step.SEE_UNSCORED: "or see why these are unscored: runs show",
         Step.START_SCHEDULER: (
-            f"Start it with {program()} cluster scheduler, or check the address. The same judge command"
-            " resumes the run."
+            f"Start it with {program()} cluster scheduler, or check the address. The same command resumes."
         ),
         Step.START_WORKERS: f"Start some, on any computer: {program()} cluster worker ADDRESS",
         Step.STOP_AT_A_WIDTH: (

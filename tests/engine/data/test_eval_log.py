@@ -81,3 +81,13 @@ def test_a_log_that_unpacks_to_more_than_any_is_refused_before_it_is_there(tmp_p
     path = log(tmp_path / "large.eval", {"samples/a_epoch_1.json": b" " * (100 << 20)}, 93)
     with pytest.raises(InputError, match="unpacks to more than"):
         read_outputs(path)
+
+
+def test_a_log_whose_directory_tells_of_more_than_is_there_is_damaged(tmp_path: Path) -> None:
+    path = log(tmp_path / "m.eval", SAMPLES, 0)
+    data = bytearray(path.read_bytes())
+    for size in (20, 24):  # of what is packed, of what is unpacked
+        struct.pack_into("<L", data, data.rindex(b"samples/b_epoch_1.json") - 46 + size, 1 << 20)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="is no log of inspect_ai, or a damaged one"):
+        read_outputs(path)
