@@ -17,6 +17,7 @@ from engine.data.label_origins import drawn_place, in_drawn_order
 from engine.data.submission import write_dataset
 from engine.settings.sampling import DEFAULT_SEED, checked_seed
 from engine.system.files import check_targets, make_folder
+from engine.system.paths import shown
 
 TRAINING = "training-"
 """How the ids of training items begin, which annotators may know as such. All others tell nothing."""
@@ -155,10 +156,13 @@ def assigned_file(annotator: str) -> str:
 
 def write_assignment(dataset: Dataset, design: AssignmentDesign, folder: Path) -> list[str]:
     """Write a file for each annotator, and a list of all for whoever leads them; sentences on each file.
-    SetupError for too few items, and for names that make the same name of a file.
+    SetupError for too few items, names that make the same name of a file, and files that are there already:
+    labels may be in them.
     """
     found = assign(dataset, design)
     files = {name: folder / assigned_file(name) for name in found}
+    if there := [path.name for path in (*files.values(), folder / LIST) if path.exists()]:
+        raise SetupError(f"{shown(folder)} has {listed(there)} already.", "Choose another folder.")
     make_folder(folder)
     written: dict[str, Path | None] = {f"The file of {name}": path for name, path in files.items()}
     check_targets({"The list": folder / LIST, **written}, {"dataset": dataset.path})

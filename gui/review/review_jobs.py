@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.annotations.records import Filters, ListOrder, search_pattern
-from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, HumanLabel
 from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.core.tables import Column, Kind, Row, Section, Sheet, Table
 from engine.settings.sampling import DEFAULT_SEED, hidden_place
 from engine.system.files import check_targets
-from engine.system.paths import shown
 from gui.workspace.garbage import many_records
 from gui.workspace.open_run import Opened
 from gui.workspace.store_jobs import opened
@@ -368,12 +366,9 @@ def assign_items(
     numbers: Mapping[str, int],
     folder: Path,
 ) -> str:
-    """Write the files of an assignment, over none that is there (SetupError); what was written."""
-    from engine.data.assignment import LIST, AssignmentDesign, assigned_file, write_assignment
+    """Write the files of an assignment; what was written. SetupError as `write_assignment`."""
+    from engine.data.assignment import AssignmentDesign, write_assignment
 
-    files = [*map(assigned_file, annotators), LIST]
-    if there := [name for name in files if (folder / name).exists()]:
-        raise SetupError(f"{shown(folder)} has {listed(there)} already.", "Choose another folder.")
     said = write_assignment(dataset, AssignmentDesign(annotators, **numbers), folder)
     return "\n".join([f"Written: {folder.name}", *said])
 

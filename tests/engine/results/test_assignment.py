@@ -64,8 +64,13 @@ def test_nothing_in_a_file_tells_gold_and_repeats_from_other_items(tmp_path: Pat
     assert [item.id for item in read if item.gold] == ["training-1", "training-2"]
     assert len({item.id[:6] for item in read if not item.gold}) == 1
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    write_assignment(ITEMS, design, folder)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    again = tmp_path / "again"
+    write_assignment(ITEMS, design, again)
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == before
+    (folder / LIST).unlink()
+    with pytest.raises(SetupError, match=r"has Ada\.tsv, Ben\.tsv, Cy\.tsv already"):
+        write_assignment(ITEMS, design, folder)
+    assert not (folder / LIST).exists()
     assert {*before} == {"Ada.tsv", "Ben.tsv", "Cy.tsv", LIST}
 
 
