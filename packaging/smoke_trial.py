@@ -90,7 +90,9 @@ class Trial:
     ) -> str:
         """What a command prints, also its `messages`. AssertionError where it ends with another code."""
         child = self.start(*words, home=home, variables=variables)
-        out, err = (text.decode("utf-8") for text in child.communicate(timeout=PATIENCE))
+        out, err = (
+            text.decode("utf-8").replace(os.linesep, "\n") for text in child.communicate(timeout=PATIENCE)
+        )
         assert child.returncode == code, f"{' '.join(words)}: exit code {child.returncode}\n{out}{err}"
         return out + err if messages else out
 

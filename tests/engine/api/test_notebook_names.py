@@ -18,7 +18,7 @@ from engine.core import VERSION
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "notebook.md"
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
-MODULES = ("arguments", "judge", "pairwise", "planning", "refused", "run", "stored", "tables")
+MODULES = ("arguments", "judge", "labelling", "pairwise", "refused", "run", "stored", "tables")
 
 
 @pytest.mark.slow
