@@ -218,7 +218,7 @@ def module_problem(module: str, words: list[str]) -> str:
 def script_problem(script: Path, words: list[str]) -> str:
     if not script.is_file():
         return f"no file {script.name}"
-    if not script.is_relative_to(ROOT) or ".venv" in script.parts:
+    if not script.is_relative_to(ROOT) or any(part.startswith(".venv") for part in script.parts):
         return ""
     unknown = set(_OPTION.findall(" ".join(words))) - script_options(script)
     return f"no option {', '.join(sorted(unknown))}" if unknown else ""
