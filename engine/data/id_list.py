@@ -19,7 +19,7 @@ _Line = tuple[int, str]  # its number, from 1, and the id on it
 
 def read_ids(path: Path, dataset: Dataset, data: bytes | None = None) -> tuple[str, ...]:
     """The ids of items of a dataset in a file, in its order: one on each line, or the column id of a table.
-    `data`: its bytes, where they are at hand; then `path` is what they are called in errors.
+    `data`: its bytes, where they are read already; then `path` is what they are called in errors.
 
     A table is TSV or CSV, whatever its suffix, and begins with a header whose first column is id; what else
     it holds does not count. Lines without any text are passed over; an id with spaces around it is found

@@ -206,10 +206,9 @@ class AssignDialog(ReadingOrder, TaskDialog):
         if folder is not None:
             state.keep_export_folder(folder)
             job = review_jobs.assign_items(self._dataset, *self._asked_for, folder)
-            task = self._workspace.threads.start(ThreadName.FILES, job, must_end=True)
-            task.finished.connect(lambda text: tell_written(self._workspace, folder, text))
+            tell, fail = partial(tell_written, self._workspace, folder), self.notice.show_error
+            task = self._workspace.threads.start(ThreadName.FILES, job, tell, fail, must_end=True)
             task.finished.connect(self.accept)
-            task.failed.connect(self.notice.show_error)
 
 
 class AddWordsDialog(QtWidgets.QDialog):
@@ -268,19 +267,20 @@ class AnnotationExchange(QObject):
         self._export(())
 
     def export_sheet(self) -> None:
-        dataset, rubric = self._labelled
+        dataset, rubric = self._to_label()
         if dataset is not None:
             asking = SheetDialog(dataset, self._window)
             self._ask(asking, partial(self._ask_where_to_put_sheet, asking, dataset, rubric))
 
     def assign(self) -> None:
-        dataset, _rubric = self._labelled
+        dataset, _rubric = self._to_label()
         if dataset is not None:
             self._ask(AssignDialog(self._workspace, dataset, self._window))
 
-    @property
-    def _labelled(self) -> "tuple[Dataset | None, Rubric]":
-        """The open run's items and criteria; without a run, the open dataset and the chosen rubric."""
+    def _to_label(self) -> "tuple[Dataset | None, Rubric]":
+        """The open run's items and criteria; without a run, the open dataset and the chosen rubric. Where
+        none is open this says so.
+        """
         space, run = self._workspace, self._workspace.run
         if run is not None and run.dataset is not None:
             return run.dataset, run.results.run.identity.asked

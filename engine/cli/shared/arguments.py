@@ -16,7 +16,7 @@ from engine.cli.shared.console import Options, Parser, tell
 from engine.core import VERSION
 from engine.core.column_map import ColumnMap, JudgeColumn, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError, Step
-from engine.core.events import CancelToken, followed
+from engine.core.events import CancelToken
 from engine.core.items import Method
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.tables import Sheet, sheet_latex, sheet_markdown
@@ -34,9 +34,10 @@ MODEL_WORDS = "a GGUF file, a part of the name of a listed model, or 'demo'"
 
 def model_file(word: str) -> Path:
     """The file of the model that a word names, as `find_model` finds it; prints which one."""
+    from engine.cli.shared.progress import with_notes
     from engine.operations.opening import find_model
 
-    return followed(find_model(word), lambda note: tell(str(note.said)))
+    return with_notes(find_model(word))
 
 
 def option_of(dest: str) -> str:
