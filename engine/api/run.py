@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
-from engine.analysis.audit_run import audit
+from engine.analysis.audit_run import audit, reworded_runs
 from engine.analysis.trust import TrustRequest, trust_of
 from engine.annotations.records import LabelSourceKind
 from engine.api import arguments
@@ -279,7 +279,9 @@ class Run(RunAsStored):
         results = self._results()
         refuse_submitted(results.run, "be audited")
         labels = None if gold is None else self._gold(gold, self._system())
-        return frames_of([audit_section(audit(results, self._own_dataset(), labels))])["audit"]
+        with RunStore(self._path()) as store:
+            reworded = reworded_runs(store, results.run)
+        return frames_of([audit_section(audit(results, self._own_dataset(), labels, reworded))])["audit"]
 
     @arguments.api_call
     def compare(self, *others: "Run", gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:

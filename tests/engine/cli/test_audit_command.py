@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.run import Run
 from engine.data.dataset import load_dataset
 from engine.results.run_results import load_results
 from engine.store.run_store import RunStore
@@ -100,6 +101,7 @@ def test_other_words_are_asked_of_the_items_alone_and_found_again(
     assert code == 0
     assert "wording: the same in other words" in out
     assert audit(store, 1)[1] == out
+    assert any("the same in other words" in line for line in Run(1, store).audit()["line"])
     with RunStore(store) as opened:
         runs = [load_results(opened, number) for number in (2, 3)]
         assert [len(run.judged) for run in runs] == [ITEMS, ITEMS]
