@@ -71,8 +71,8 @@ install -m 644 "$runtime/ucrtbase.dll" "$system"
 library=$("$python" -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')
 tar -C "$library" --dereference --exclude=__pycache__ --exclude=./{site-packages,dist-packages,lib-dynload,test} \
     --exclude='./config-*' -cf - . | tar -C "$bare/Lib" -xf -
-# Of 3.12: shutil calls a function that Wine 8 has not, unless it is missing here.
-echo 'import _winapi; vars(_winapi).pop("CopyFile2", None)' > "$bare/Lib/sitecustomize.py"
+# Of 3.12: shutil calls a function that Wine 8 has not. In its source, which bundles and pip's builds have, too.
+sed -i 's/hasattr(_winapi, "CopyFile2")/False/' "$bare/Lib/shutil.py"
 compile -municode "$here/python.c" "$bare/python$number.dll" -o "$bare/python.exe"
 compile -municode -mwindows -DNO_CONSOLE "$here/python.c" "$bare/python$number.dll" -o "$bare/pythonw.exe"
 # Qt's modules are linked with python3.dll, in no wheel: each of its names stands for that of the version's library.
