@@ -25,7 +25,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.results.export_jobs import Form
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import ModelMeasure, measure_labels
+from gui.results.score_jobs import Measuring, ModelMeasure, measure_labels
 from gui.results.scores_panel import MeasureModelDialog
 from gui.runs.runs_dialog import MODE, RunsTableModel
 from gui.widgets.text_views import SheetView
@@ -127,7 +127,12 @@ def test_what_was_stopped_goes_on(qtbot: QtBot, page: ResultsPage) -> None:
     qtbot.waitUntil(page.stopped.isVisible)
     assert table_of(page, "accuracy").rowCount() == 0  # nothing is known yet
     page.measurer.progress.disconnect()
-    page.measurer.progress.connect(lambda event: page.measurer.cancel() if event and event.total else None)
+
+    def stop(event: Measuring | None) -> None:
+        if event is not None and "explanations" in event.text:  # said as the job begins
+            page.measurer.cancel()
+
+    page.measurer.progress.connect(stop)
     page.entered()
     qtbot.waitUntil(page.scores.go_on_button.isVisible)
     qtbot.waitUntil(lambda: not page.measurer.busy)
