@@ -182,7 +182,7 @@ GLOSSARY: dict[Topic, Meaning] = {
     Topic.SLICE: Meaning(
         "A part of the items that have something in common: a value of a column, the length of the texts,"
         " which response is longer, the script, the human label, an annotators' tag. Each slice is measured"
-        " as all items are; with fewer than 10 labelled items it says next to nothing.\n"
+        " as all items are; with labels of fewer than 10 instructions it says next to nothing.\n"
         f"{formatting.SLICES_NOTE}",
         "measures.md",
     ),
