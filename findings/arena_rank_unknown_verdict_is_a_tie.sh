@@ -1,16 +1,17 @@
 #!/bin/sh
-# arena-rank 0.1.1, the ranking of the LMArena leaderboard: a verdict that it does not know, or that is missing, is a tie.
+# arena-rank 0.1.1, the ranking of the LMArena leaderboard: a verdict that is missing, or that it does not know, counts
+# as a tie.
 #
 # PairDataset.from_pandas translates the column `winner` by a dictionary with model_a, model_b, tie and both_bad, and
 # takes a half for anything else: None and NaN of a pair that was not judged or whose reply could not be read, "A", a
 # model's name. Nothing is dropped, counted or refused.
 #
 # 100 pairs of which a wins 70: ratings 1074 and 926, [1036, 1111] for a. With 100 more pairs without a verdict: 1035,
-# [1018, 1052], nearer to the other and half as wide, as if they had been judged. By hand, 400 log10(70 / 30) / 2 is 74
-# and 400 log10(120 / 80) / 2 is 35. With the same verdicts as "A" and "B", or as names: 1000 [1000, 1000] for both. So a
-# judge that often fails makes systems look equal, and surely so. The documentation has no list of verdicts; a
+# [1018, 1052], nearer to the other and half as wide, as if they had been judged. By hand, 400 log10(70 / 30) / 2 is
+# 74 and 400 log10(120 / 80) / 2 is 35. With the same verdicts as "A" and "B", or as names: 1000 [1000, 1000] for both.
+# So a judge that often fails makes systems look equal, and surely so. The documentation has no list of verdicts; a
 # function of one's own (`outcome_map`) can refuse the others. It ends with 1 where anything of that is otherwise now.
-# The file takes minutes, for JAX and what else the package brings has to be installed.
+# The file takes minutes, because JAX and much else has to be installed.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

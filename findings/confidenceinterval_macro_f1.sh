@@ -9,8 +9,8 @@
 # intervals are about as wide as they should be.
 #
 # 20 right of 20, two labels: 1.0 [.69, 1.31]. On 100 items with three labels, 80 right: half width .128, where the
-# delta method by hand has .084 and the package's own bootstrap .088. So two judges look alike that are not. In 500 draws of
-# such data the 95 % interval held the true value in all 500. Nothing in the documentation tells of it.
+# delta method by hand has .084 and the package's own bootstrap .088. So two judges look alike that are not. In 500
+# draws of such data the 95 % interval held the true value in all 500. Nothing in the documentation tells of it.
 # It ends with 1 where anything of that is otherwise now.
 set -eu
 folder=$(mktemp -d)

@@ -32,7 +32,7 @@ def wins(named):
     made = MajorityVote().fit(votes.assign(label=votes["label"].map(named)))
     won, halves = int((made.labels_ == named["A"]).sum()), float(made.probas_[named["A"]].sum())
     skills = made.skills_.to_dict()
-    print(f"A is {named['A']}, B is {named['B']}: A wins {won} of {len(VOTES)}, halves counted {halves}; skills {skills}")
+    print(f"A is {named['A']}, B is {named['B']}: A wins {won} of {len(VOTES)}, with halves {halves}; skills {skills}")
     return won, halves, skills["Ann"], skills["Bob"]
 
 

@@ -8,7 +8,8 @@
 # Four candidates, each pair five times, the better one of each pair named first: in the order of their quality with
 # bool(...), in the opposite order without. An int, 1 or 0, fares as badly. With 600 bouts of random sides nothing is
 # left of the order: ratings of 370 to 455 instead of 100 to 1138. There is no warning and no error; the documentation
-# says True and False, and not that equal values count otherwise. It ends with 1 where anything of that is otherwise now.
+# says True and False, and not that equal values count otherwise.
+# It ends with 1 where anything of that is otherwise now.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
