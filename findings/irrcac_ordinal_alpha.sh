@@ -5,7 +5,7 @@
 # Krippendorff's distance of two grades is how many ratings of the data lie between them, squared; krippendorff and
 # evalica 0.4.2 have it. irrCAC puts Gwet's ordinal weights into alpha: they are made of the number of grades between
 # the two, whatever the data. With `weights` at their default, and with "quadratic" beside "interval", the packages
-# agree. irrCAC's documentation lists its weights by name, calls the result Krippendorff's Alpha and does not say so.
+# agree. irrCAC's documentation has the formula of its weights, calls the result Krippendorff's Alpha, and no more.
 #
 # 16 items, grades 1 to 5, two judges each. Seen for the pairs X and Y: .724 and .654 by Krippendorff's definition, .599
 # and .723 by irrCAC, all without a warning. On Krippendorff's own example of four observers the two differ by .02. A

@@ -1,5 +1,5 @@
 #!/bin/sh
-# openskill 6.2.0: predict_draw does not know how often anything was drawn, and what it says does not go with predict_win.
+# openskill 6.2.0: predict_draw does not know how often anything was drawn, and does not go with predict_win.
 #
 # The probability of a draw is that of a difference within a margin, and the margin comes from the number of players
 # alone: 1 / 2 for two, as if two equal players drew every second game. It is neither learnt nor a parameter, unlike
@@ -36,7 +36,7 @@ def predicted(name, model, ranks):
     spread = (2 * model.beta**2 + first.sigma**2 + second.sigma**2) ** 0.5
     apart = first.mu - second.mu
     by_hand = NORMAL.cdf((margin - apart) / spread) - NORMAL.cdf((-margin - apart) / spread)
-    print(f"{name}: wins {wins[0]:.3f} {wins[1]:.3f}, draw {draw:.3f}, by hand {by_hand:.3f}; all {sum(wins) + draw:.3f}")
+    print(f"{name}: wins {wins[0]:.3f} {wins[1]:.3f}, draw {draw:.3f} ({by_hand:.3f}), sum {sum(wins) + draw:.3f}")
     return sum(wins), draw, by_hand
 
 
