@@ -29,7 +29,7 @@ def kappa_of(met: FloatArray, alike: BoolArray) -> FloatArray:
     1960 and 1968).
     """
     rows, columns = met.sum(axis=-1), met.sum(axis=-2)
-    by_chance = np.einsum("...i,ij,...j", rows, ~alike, columns) / rows.sum(axis=-1)
+    by_chance = _ratio(np.einsum("...i,ij,...j", rows, ~alike, columns), rows.sum(axis=-1))
     return 1 - _ratio((met * ~alike).sum(axis=(-2, -1)), by_chance)
 
 

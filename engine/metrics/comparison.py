@@ -40,17 +40,17 @@ class Measure:
 @dataclass(frozen=True)
 class PairAgreement:
     """Over the `items` with a human label. `criterion` None: all, of which shares are means and counts sums.
-    `same`: share (0 to 1) of equal labels, `kappa` Cohen's, unscored as a label of its own. `only_one`,
-    `only_other`: items that one alone labels as annotators do. `difference`: how much more often the one is
-    right (-1 to 1), its `interval` over instructions, the `p_value` that neither is, `corrected` for all
-    tests of the comparison; None for a single instruction.
+    `same`: share (0 to 1) of equal labels, `kappa` Cohen's, over those that either labels; unscored by one is
+    a label of its own. `only_one`, `only_other`: items that one alone labels as annotators do. `difference`:
+    how much more often the one is right (-1 to 1), its `interval` over instructions, the `p_value` that
+    neither is, `corrected` for all tests of the comparison; None for a single instruction.
     """
 
     one: str
     other: str
     criterion: str | None
     items: int
-    same: float
+    same: float | None
     kappa: float | None
     only_one: int
     only_other: int
@@ -252,21 +252,24 @@ def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[M
 def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -> Iterator[PairAgreement]:
     leads: dict[str, list[int]] = {}
     instructions: dict[str, list[str]] = {}
-    sames: list[float] = []
+    sames: list[float | None] = []
     names: dict[str, Any] = {"one": first.name, "other": other.name}
     for name in criteria:
         pairs, others = first.matched.pairs[name], other.matched.pairs[name]
-        labels, other_labels = _labels(pairs), _labels(others)
         leads[name] = list(map(sub, map(is_right, pairs), map(is_right, others)))
         instructions[name] = [pair.item.group for pair in pairs]
-        sames.append(mean(list(map(is_, labels, other_labels))) or 0.0)
+        # Judges fail on the same items, such as long ones: that is no agreement between them.
+        answered = [met for met in zip(pairs, others, strict=True) if _labels(met) != [None, None]]
+        labels, other_labels = ([met[place].prediction.preference for met in answered] for place in (0, 1))
+        sames.append(mean(map(is_, labels, other_labels)))
         of_name = _lead(OverInstructions.of_one(leads[name], instructions[name]), [leads[name]])
-        kappa, ends = MetLabels.of(labels, other_labels, instructions[name]).measured(kappa_of)
+        groups = [one.item.group for one, _ in answered]
+        kappa, ends = MetLabels.of(labels, other_labels, groups).measured(kappa_of)
         of_name |= {"kappa": kappa, "kappa_interval": ends}
         yield PairAgreement(**names, criterion=name, same=sames[-1], **of_name)
     if len(sames) > 1:
         of_all = _lead(OverInstructions.of(leads, instructions), list(leads.values()))
-        yield PairAgreement(**names, criterion=None, same=mean(sames) or 0.0, kappa=None, **of_all)
+        yield PairAgreement(**names, criterion=None, same=mean(sames), kappa=None, **of_all)
 
 
 def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict[str, Any]:

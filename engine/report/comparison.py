@@ -84,7 +84,7 @@ _P_VALUE = Column("p_value", "p", Kind.NUMBER, "", digits=4, least=0.0001)
 _BOTH = (
     Column("systems", "systems", Kind.TEXT, "The two systems that are compared."),
     CRITERION,
-    Column("same", "same label", Kind.SHARE, "The share of items with the same label from both systems."),
+    Column("same", "same label", Kind.SHARE, "The share of equal labels where either system has one."),
     replace(KAPPA, kind=Kind.MEASURE, digits=3),
     Column("only_one_right", "only one right", Kind.PAIR).means(
         "Items on which only the first system, or only the second, gives the human label."

@@ -62,6 +62,17 @@ def test_pairwise_agreement_counts_who_alone_is_right() -> None:
     assert together.difference == pytest.approx((0.75 + 0.5) / 2)
 
 
+def test_to_fail_on_the_same_items_is_no_agreement() -> None:
+    human = dataset({"safety": [A, B, A, B, A, B], "relevance": [A] * 6})
+    one = system({"safety": [A, B, B, A, None, None], "relevance": [None] * 6}, name="one")
+    other = system({"safety": [A, A, B, None, None, None], "relevance": [None] * 6}, name="other")
+    agreements = compare([evaluate(each) for each in match_all([one, other], human)]).agreements
+    found = {each.criterion: each for each in agreements}
+    assert found["safety"].same == 0.5
+    assert found["safety"].kappa == pytest.approx((0.5 - 0.375) / (1 - 0.375))
+    assert (found["relevance"].same, found["relevance"].kappa, found[None].same) == (None, None, 0.5)
+
+
 def test_p_values_hold_for_all_of_a_table_together() -> None:
     rows = compared(BEST, WORST).agreements
     assert [row.p_value is not None and row.corrected is not None for row in rows] == [True] * 3
