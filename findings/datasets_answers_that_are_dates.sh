@@ -1,16 +1,16 @@
 #!/bin/sh
-# datasets 5.2.0: answers that happen to be dates come back from JSON Lines as other texts, and as numbers once the data
-# set is written to JSON again. No warning.
+# datasets 5.2.0: answers that happen to be dates come back from JSON Lines as other texts, and as numbers once the
+# data set is written to JSON again. No warning.
 #
-# `load_dataset("json")` makes timestamps of a column in which every text looks like a date, so "1969-07-20" is compared
-# with a response as "1969-07-20 00:00:00", and an offset such as +02:00 is gone: the hour is UTC's. `to_json` then writes
-# milliseconds: -14256000000. That holds inside lists of chat messages too. One other answer in the file, or an empty
-# one, and all of them stay texts; so do they all where the rows are under a key that `field=` names. Hence a split
-# into train and test, or a filter before writing, changes the type and the texts of answers.
+# `load_dataset("json")` makes timestamps of a column in which every text looks like a date, so "1969-07-20" is
+# compared with a response as "1969-07-20 00:00:00", and an offset such as +02:00 is gone: the hour is UTC's. `to_json`
+# then writes milliseconds: -14256000000. That holds inside lists of chat messages too. One other answer in the file,
+# or an empty one, and all of them stay texts; so do they all where the rows are under a key that `field=` names. Hence
+# a split into train and test, or a filter before writing, changes the type and the texts of answers.
 #
-# `features=` with Value("string") does not help: the text is then "1969-07-20 00:00:00". Dataset.from_list of rows that
-# were read with Python's json does. Arrow, which reads the file, documents that it guesses timestamps; `load_dataset`
-# does not, and no issue was found. It ends with 1 where anything of that is otherwise now.
+# `features=` with Value("string") does not help: the text is then "1969-07-20 00:00:00". Dataset.from_list of rows
+# that were read with Python's json does. Arrow, which reads the file, documents that it guesses timestamps;
+# `load_dataset` does not, and no issue was found. It ends with 1 where anything of that is otherwise now.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -8,8 +8,8 @@
 # the order of the alphabet. Read together every tie of the second file is a B; with the second file named first every
 # B is a tie. Seen as one split, and as "train" and "test" as well.
 #
-# `concatenate_datasets` of the same two refuses with a ValueError, and each file alone is read right. Not found in
-# its documentation or its issues. It ends with 1 where anything of that is otherwise now.
+# `concatenate_datasets` of the same two refuses with a ValueError, and each file alone is read right. Not found in its
+# documentation or its issues. It ends with 1 where anything of that is otherwise now.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

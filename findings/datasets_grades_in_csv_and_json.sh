@@ -3,10 +3,10 @@
 # warning.
 #
 # Three answers have the grades 1, 2 and 4 of a scale that is declared as ClassLabel(names=["1", "2", "3", "4", "5"]).
-# In a CSV file a 1 is the name "1". In a JSON file of numbers it is the label with the number 1, whose name is "2": all
-# grades are one too high. Only a 5 would be out of range, and not even that is told where it is read (it is when its
-# name is asked for). In a JSON file of texts, "1", it is the name again. So a data set that was a CSV once
-# and is JSON Lines now has other grades, and a scale of 0 to 4 has not: there numbers and names agree.
+# In a CSV file a 1 is the name "1". In a JSON file of numbers it is the label with the number 1, whose name is "2":
+# all grades are one too high. Only a 5 would be out of range, and not even that is told where it is read (it is when
+# its name is asked for). In a JSON file of texts, "1", it is the name again. So a data set that was a CSV once and is
+# JSON Lines now has other grades, and a scale of 0 to 4 has not: there numbers and names agree.
 #
 # That a whole number is taken for an index is documented for ClassLabel; that CSV takes names is not, and neither do
 # its issues compare the two. It ends with 1 where anything of that is otherwise now.

@@ -3,11 +3,12 @@
 # where the annotator left that question open, if both have one name. No warning; the export as CSV is right.
 #
 # Two responses are compared with <Choices name="better">, and the imported tasks have a column "better" as well, say a
-# reward model's choice. Seen: annotator 2 only wrote a comment and agrees with the model in JSON_MIN; a task that nobody
-# annotated has the answer too, with annotator null. An answer replaces the column's value, so agreement of people with
-# the model comes out too high. The CSV has the answer empty there, and the column as "_data_better". A column "id"
-# differs as well: JSON_MIN has the task's number in its place, the CSV the column. In its issues is the loss of the
-# column in TSV (3569, closed), which is mended there. It ends with 1 where anything of that is otherwise now.
+# reward model's choice. Seen: annotator 2 only wrote a comment and agrees with the model in JSON_MIN; a task that
+# nobody annotated has the answer too, with annotator null. An answer replaces the column's value, so agreement of
+# people with the model comes out too high. The CSV has the answer empty there, and the column as "_data_better". A
+# column "id" differs as well: JSON_MIN has the task's number in its place, the CSV the column. In its issues is the
+# loss of the column in TSV (3569, closed), which is mended there. It ends with 1 where anything of that is otherwise
+# now.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -2,11 +2,11 @@
 # llama-cpp-python 0.3.36: a logit bias and a logits processor in one call cancel each other: neither is applied. The
 # bias is left in the caller's list of processors and applied in later calls that name none. No warning.
 #
-# create_completion and create_chat_completion take both. `_create_completion` assigns the result of `list.extend`, which
-# is None, so that the call has no processors at all, while the list that was passed has grown by the bias. Seen with
-# SmolLM2-135M-Instruct at temperature 0: after "The capital of Italy is" the processor alone bans " Rome", the bias
-# alone makes " Paris" the answer, both together give " Rome"; and then the same processor list without any bias answers
-# " Paris". Guides such as outlines and lm-format-enforcer are logits processors, so a constrained reply is not
+# create_completion and create_chat_completion take both. `_create_completion` assigns the result of `list.extend`,
+# which is None, so that the call has no processors at all, while the list that was passed has grown by the bias. Seen
+# with SmolLM2-135M-Instruct at temperature 0: after "The capital of Italy is" the processor alone bans " Rome", the
+# bias alone makes " Paris" the answer, both together give " Rome"; and then the same processor list without any bias
+# answers " Paris". Guides such as outlines and lm-format-enforcer are logits processors, so a constrained reply is not
 # constrained any more once a bias is added. Not found in its issues. It ends with 1 where that is otherwise now.
 #
 # The file takes minutes where pip has to compile llama.cpp.

@@ -1,15 +1,16 @@
 #!/bin/sh
 # llama-cpp-python 0.3.36: with echo=True and logprobs, a model that begins without a BOS token (SmolLM2, Qwen, GPT-2)
-# gets the log-probabilities of its prompt one place late: each token is looked up in what the model expects *after* it.
+# gets the log-probabilities of its prompt one place late: each token is looked up in what the model expects *after*
+# it.
 #
 # The numbers look like log-probabilities, only low, and the way is the one in which multiple choice and perplexity are
 # computed through an OpenAI-like completion. Seen with SmolLM2-135M-Instruct: of four ends of "The opposite of hot
-# is", " cold." is by far the likeliest (-1.04; the others -5.1 to -10.6) and is told to be the least likely one (-24.6).
-# Without echo the numbers are right, and so is the echo of a prompt that begins with the model's BOS token.
+# is", " cold." is by far the likeliest (-1.04; the others -5.1 to -10.6) and is told to be the least likely one
+# (-24.6). Without echo the numbers are right, and so is the echo of a prompt that begins with the model's BOS token.
 #
-# The code drops the first token only where it is BOS, and pairs the rest with the logits from the first one on. Reported
-# in its issues (1983, open), after a change that was to mend it (1471). It ends with 1 where that is otherwise now.
-# The file takes minutes where pip has to compile llama.cpp.
+# The code drops the first token only where it is BOS, and pairs the rest with the logits from the first one on.
+# Reported in its issues (1983, open), after a change that was to mend it (1471). It ends with 1 where that is
+# otherwise now. The file takes minutes where pip has to compile llama.cpp.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

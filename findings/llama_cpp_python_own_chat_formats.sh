@@ -2,10 +2,10 @@
 # llama-cpp-python 0.3.36: a GGUF whose chat template is one of four well-known texts (ChatML, Mistral-7B-Instruct,
 # Mixtral, Llama 3) is not rendered with it but by a function of the package, which says something else. No warning.
 #
-# Seen: with Mistral's the system message is left out, where the template itself refuses one with an error. With
-# ChatML an empty system turn is put in front of a chat that has none, a second system message is left out, and a
-# question as a list of text parts (the other form that the OpenAI API knows) becomes an empty turn: the model answers
-# without having read it. The prompts below are the tokens that were evaluated. A template that differs from those by one
+# Seen: with Mistral's the system message is left out, where the template itself refuses one with an error. With ChatML
+# an empty system turn is put in front of a chat that has none, a second system message is left out, and a question as
+# a list of text parts (the other form that the OpenAI API knows) becomes an empty turn: the model answers without
+# having read it. The prompts below are the tokens that were evaluated. A template that differs from those by one
 # character is rendered as it is. `chat_format` tells it: "chatml" and not "chat_template.default".
 #
 # Reported for Mistral's system message (1832, closed); nothing about the others was found. It ends with 1 where any of

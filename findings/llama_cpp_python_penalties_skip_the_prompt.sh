@@ -5,8 +5,8 @@
 #
 # Seen with SmolLM2-135M-Instruct at temperature 0 and the prompt "The capital of Italy is Rome. The capital of Italy
 # is": without penalties both go on with " Rome."; with a penalty so high that no token may come twice the server does
-# not say Rome, and llama-cpp-python says it as before. So a run with a penalty gives other texts in two front ends of one engine:
-# where a judge is to repeat a label of its prompt, one may and the other may not.
+# not say Rome, and llama-cpp-python says it as before. So a run with a penalty gives other texts in two front ends of
+# one engine: where a judge is to repeat a label of its prompt, one may and the other may not.
 #
 # A new sampler is made in each call and told only of the tokens that it samples. Not found in its issues. It ends with
 # 1 where that is otherwise now. The file takes minutes where pip has to compile llama.cpp.

@@ -5,9 +5,10 @@
 #
 # Llama 3.1's template writes "Today Date: 26 Jul 2024" where it is told no date. Read through the server, such a model
 # has another prompt each day, so the same run gives other log-probabilities tomorrow than today, at temperature 0 and
-# with any seed. Seen with SmolLM2-135M-Instruct and a template with those two lines: over the months of a year the log-odds of
-# two answers moved between -1.20 and -.76. The server's README does not name the date; one of its issues does (12729).
-# `chat_template_kwargs` with a fixed date makes both prompts equal. It ends with 1 where that is otherwise now.
+# with any seed. Seen with SmolLM2-135M-Instruct and a template with those two lines: over the months of a year the
+# log-odds of two answers moved between -1.20 and -.76. The server's README does not name the date; one of its issues
+# does (12729). `chat_template_kwargs` with a fixed date makes both prompts equal. It ends with 1 where that is
+# otherwise now.
 #
 # The file takes minutes where pip has to compile llama.cpp.
 set -eu

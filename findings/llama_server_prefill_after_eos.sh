@@ -1,15 +1,16 @@
 #!/bin/sh
-# llama.cpp's server, as in xllamacpp 2026.10.11549: where a chat ends with the beginning of a reply (a prefill), some chat
-# templates give a broken prompt. No warning; only `__verbose` of a reply that was asked for with "verbose" shows it.
+# llama.cpp's server, as in xllamacpp 2026.10.11549: where a chat ends with the beginning of a reply (a prefill), some
+# chat templates give a broken prompt. No warning; only `__verbose` of a reply that was asked for with "verbose" shows
+# it.
 #
-# Templates of the kind of Phi-3.5's and Phi-4-mini's end with the header of the reply if one is to follow, and with
-# eos_token if none is. The server renders both, takes away what both begin with, character by character, and puts the
-# rest of the first behind the second. So `<|end|>` of the last turn is followed by `<|endoftext|>assistant|>` there.
+# Templates such as Phi-3.5's end with the header of the reply if one is to follow, and with eos_token if none is. The
+# server renders both, takes away what both begin with, character by character, and puts the rest of the first behind
+# the second. So `<|end|>` of the last turn is followed by `<|endoftext|>assistant|>` there.
 #
 # Seen with SmolLM2-135M-Instruct, its turns and that end: `<|im_end|>start|>assistant` in place of
 # `<|im_start|>assistant`. After "The better response is Response" the log-odds of B against A were .65 instead of
-# 1.41. Without a prefill, or with the whole prompt written by hand, all is right. Not found in llama.cpp's issues.
-# It ends with 1 where anything of that is otherwise now.
+# 1.41. Without a prefill, or with the whole prompt written by hand, all is right. Not found in llama.cpp's issues. It
+# ends with 1 where anything of that is otherwise now.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

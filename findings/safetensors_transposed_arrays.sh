@@ -1,10 +1,10 @@
 #!/bin/sh
-# safetensors 0.8.0: save_file and save of safetensors.numpy scramble an array that is not in C order, such as a transpose
-# or the result of scikit-learn's PCA. Shape and type are right, the file is valid, and nothing is said.
+# safetensors 0.8.0: save_file and save of safetensors.numpy scramble an array that is not in C order, such as a
+# transpose or the result of scikit-learn's PCA. Shape and type are right, the file is valid, and nothing is said.
 #
 # The values are written as they lie in memory, and are read with the shape as if they lay row after row. Seen with 4
-# embeddings of 3 numbers that are the transpose of a matrix with one per column: the cosine of the first two was
-# -.84 and is -.04 after reading. 0.7.0 wrote it right. safetensors.torch refuses a tensor like that with an error; the
+# embeddings of 3 numbers that are the transpose of a matrix with one per column: the cosine of the first two was -.84
+# and is -.04 after reading. 0.7.0 wrote it right. safetensors.torch refuses a tensor like that with an error; the
 # docstring of the functions for NumPy asks for "contiguous and dense" ones, which a transpose is, in its own order.
 # Reported in its issues (825, open). np.ascontiguousarray helps. It ends with 1 where that is otherwise now.
 set -eu
