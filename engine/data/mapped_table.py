@@ -170,12 +170,13 @@ class MappedTable(SourceTable):
         if name == SCORE and self._is_rank:
             text = text.removeprefix(_LESS)
         annotators = (text,) if is_one else annotators_of(text)
+        by_row = self._map.source_of.get(ANNOTATOR, "[]")  # where it names one, a list is what that one said
         twice = [annotator for annotator, times in Counter(annotators).items() if times > 1]
         if twice:
             raise SourceProblem(f"{quoted(twice[0])} is named twice; each annotator counts once.")
         for annotator in annotators:
             source = parse_source(annotator, self._names)
-            several = len(annotators) > 1 or (source.is_list and is_label(name))
+            several = len(annotators) > 1 or (source.is_list and is_label(name) and "[]" in by_row)
             yield annotator_column(label_column(name), annotator) if several else name, source
 
     def _find_annotators(self, names: Iterable[str]) -> None:
@@ -377,6 +378,11 @@ class MappedTable(SourceTable):
         if not is_label(name):
             return {}
         label = label_column(name)
+        if name == label:  # in Label Studio's JSON_MIN: [{"selected": "left"}]
+            said = list(dict.fromkeys(filter(None, reader.entries(source))))
+            if len(said) > 1:
+                raise SourceProblem(f"{listed(said, 3, quoted)} are said by one annotator.")
+            return {name: self._meant(said[0], source, reader, number) if said else NO_LABEL}
         lists = [column for column in self._sources if label_column(column) == label and column != label]
         place = lists.index(name)
         values = reader.entries(source)

@@ -475,12 +475,25 @@ def test_messages_of_parts_and_an_empty_system_turn_are_read(tmp_path: Path) -> 
     assert {dataset[0].output_a, dataset[0].output_b} == {"An oak.\n\nAn ash.", "A cat."}
 
 
-def test_each_annotator_of_rows_counts_once_in_a_majority(tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", ["label", "picks[].selected"])
+def test_each_annotator_of_rows_counts_once_in_a_majority(source: str, tmp_path: Path) -> None:
     rows = [("q1", "ann", "A"), ("q1", "ben", "B"), ("q2", "ann", "B"), ("q3", "ann", "A")]
-    records = [{**TEXTS_OF_ONE, "prompt": q, "annotator": who, "label": label} for q, who, label in rows]
-    sources = {**SIDES, "annotator": "annotator", "safety_preference": "label"}
+    records = [
+        {**TEXTS_OF_ONE, "prompt": q, "who": who, "label": label, "picks": [{"selected": label}]}
+        for q, who, label in rows
+    ]
+    sources = {**SIDES, "annotator": "who", "safety_preference": source}
     dataset = mapped(tmp_path, records, sources)
     assert [item.gold["safety"].label for item in dataset] == [None, "B", "A"]
+    assert dataset[0].gold["safety"].annotators == {"ann": "A", "ben": "B"}
+
+
+def test_what_one_annotator_of_a_row_says_twice_has_to_be_the_same(tmp_path: Path) -> None:
+    sources = {**SIDES, "annotator": "who", "safety_preference": "picks[]"}
+    picks = [["A", "A"], ["A", "B"], []]
+    with pytest.raises(ColumnsError) as caught:
+        mapped(tmp_path, [{**TEXTS_OF_ONE, "who": "ann", "picks": each} for each in picks], sources)
+    assert caught.value.problems == ("line 2: 'A', 'B' are said by one annotator.",)
 
 
 def test_a_column_of_the_file_does_not_take_the_place_of_one_that_is_mapped(tmp_path: Path) -> None:
