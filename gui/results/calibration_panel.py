@@ -423,7 +423,7 @@ class TrustPanel(QWidget):
         self.keep_button.setEnabled(found is not None)
         items, labelled = len(run[0].judged) if run else 0, len(found.labelled) if found else 0
         self.label_button.setEnabled(labelled < items)
-        counts = items > 0 and (found is not None or not said)  # a refusal says itself how many are needed
+        counts = labelled < items and (found is not None or not said)  # a refusal says how many are needed
         self._more = min((found and found.more) or _FEWEST, items - labelled)
         self.label_button.setText(f"Label {self._more:,} at ra&ndom" if counts else "Label at ra&ndom")
 

@@ -163,11 +163,11 @@ class ExportDialog(labels.Dialog):
     @property
     def _unfinished_in_words(self) -> str:
         run, items = self._what.whole.run, counted(self._left, "item is", "items are")
-        why = "missing in the submission" if run.submitted else "not judged"
+        why = "not in the submission" if run.submitted else "not judged"
         why = "not labelled" if run.by_hand else why
         state = "incomplete" if run.submitted else "not finished"
         lack = "without a label in" if self._form is Form.DATASET else "missing in"
-        return f"{run.title} is {state}: {items} {lack} the file, for {why}."
+        return f"{run.title} is {state}: {items} {lack} the file ({why})."
 
     # What the user does
 

@@ -55,6 +55,10 @@ _NUMBERS = {  # how each field of AssignmentDesign is called here, and what it i
     "repeats": ("Hidden repeats", "How many of their items each annotator gets twice, unmarked"),
     "seed": ("Seed", "Of who gets what: the same seed, names and items give the same files"),
 }
+_NO_RUN = SetupError(
+    "Annotations are imported into a run, and none is open.",
+    "Open the run, or begin one for the open dataset: Run > Label the dataset by hand.",
+)
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
@@ -289,12 +293,17 @@ class AnnotationExchange(QObject):
         return space.dataset, space.rubric.rubric
 
     def add(self) -> None:
+        if self._workspace.run is None:
+            self._workspace.problem.emit(_NO_RUN)
+            return
         kept = self._workspace.state.text(_FOLDER)
         let_choose_several(self._window, "Import annotations", kept, _KIND, self.count)
 
     def count(self, paths: Sequence[Path]) -> None:
         space = self._workspace
-        if space.run is not None and paths:
+        if space.run is None:
+            space.problem.emit(_NO_RUN)
+        elif paths:
             self._run_id = space.run.id
             space.state.set_text(_FOLDER, str(paths[0].absolute().parent))
             self._counting.start(review_jobs.count_files(space.store_path, self._run_id, paths))

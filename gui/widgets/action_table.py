@@ -204,7 +204,7 @@ MENUS: Mapping[str, Rows] = {
         None,
         Submenu("export", "&Export", _EXPORTS),
         Action("check_submission", "&Check the submission…", when=_OPEN),
-        Action("import_annotations", "&Import annotations…", when=_OPEN),
+        Action("import_annotations", "&Import annotations…"),
         None,
         Action("show_runs", "&Runs…", "Ctrl+L"),
         Action("show_settings", "&Settings…", "Ctrl+,"),

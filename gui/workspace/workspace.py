@@ -98,6 +98,7 @@ class Workspace(QObject):
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by the user, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
+        self._looked_at: dict[int, None] = {}  # the ids of runs that were open here, the last one last
         self._to_review: tuple[int, JudgmentKey | records.WantedItems] | None = None  # once that run is open
         self.acts: list[tuple[int, str, datetime]] = []  # of this window: see Opened
         self._changes = self._changes_seen = 0  # of what annotators say, by this window; at its last asking
@@ -274,9 +275,9 @@ class Workspace(QObject):
             return
         self._seeks_run = False
         own = [run.id for run in self.runs if self.is_of_dataset(run) and not run.archived]
-        last = self.state.number("last/run", 0)
+        looked_at = (self.state.number("last/run", 0), *self._looked_at)
         if own and self.run is None and not self._opening.busy:
-            self._open(last if last in own else own[0])
+            self._open([own[0], *(each for each in looked_at if each in own)][-1])
 
     def _tell_bad_dataset(self, error: EngineError) -> None:
         self.dataset_loading.emit(None)
@@ -462,6 +463,8 @@ class Workspace(QObject):
         if before is None or before.id != self.run.id:
             self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
+        self._looked_at.pop(results.run.id, None)
+        self._looked_at[results.run.id] = None
         if self.offered == results.run.id:
             self._offer(None)
         self.run_changed.emit()

@@ -359,7 +359,7 @@ def test_an_opened_submission_is_named_as_one(
     open_run(qtbot, page, 2)
     dialog = dialog_of(page, Form.LABELS)
     assert dialog.facts["Submission"].text() == "part.tsv"
-    assert "missing in the submission" in dialog.unfinished.text()
+    assert "2 items are missing in the file (not in the submission)." in dialog.unfinished.text()
     assert dialog.start.text() == "Export the incomplete submission"
     dialog.field.setText(str(part.with_name("again.tsv")))
     said = exported(qtbot, page, lambda: press_return(dialog))

@@ -56,6 +56,7 @@ def test_what_may_stand_is_found_shown_kept_and_the_rest_listed(
     )
     assert rounded(panel.found.kept) == rounded(by_engine.kept)
     assert panel.found.stands
+    assert (panel.label_button.isEnabled(), panel.label_button.text()) == (False, "Label at ra&ndom")
     assert re.match(r"Labels that may stand: [\d.]+ % on ", said)
     assert panel.sheet.section("thresholds") is not None
     qtbot.waitUntil(panel.picture.view.isVisible)

@@ -96,6 +96,23 @@ def test_a_dataset_takes_its_run_along_and_a_run_its_dataset(
     qtbot.waitUntil(lambda: is_open(space, 1))
 
 
+def test_a_dataset_comes_back_with_its_run_that_was_looked_at_last_not_with_the_newest(
+    qtbot: QtBot, main: MainContent, other: Path
+) -> None:
+    space = main.workspace
+    gold = dataset_of(space).path
+    space.label_by_hand()
+    qtbot.waitUntil(lambda: is_open(space, 2))
+    open_run(qtbot, space, 1)
+    open_dataset(qtbot, space, other)
+    qtbot.waitUntil(lambda: space.run is None)
+    space.label_by_hand()
+    qtbot.waitUntil(lambda: is_open(space, 3))
+    open_dataset(qtbot, space, gold)
+    qtbot.waitUntil(lambda: space.run is not None and space.run.id != 3)
+    assert named(main)[:2] == ["gold.tsv", "Run 1: demo-judge"]
+
+
 def test_what_is_chosen_last_leads(qtbot: QtBot, main: MainContent, other: Path) -> None:
     space = main.workspace
     space.open_dataset(other)

@@ -147,14 +147,16 @@ def test_a_disk_that_does_not_take_the_window_s_memory_is_told_once(qtbot: QtBot
         assert State(demo_copy.parent / "state").number("text_size", 0) == 102
 
 
-def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(
+def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open_and_before_it_says_what_lacks(
     qtbot: QtBot, demo_copy: Path, main: MainContent
 ) -> None:
     actions = main.frame.menuBar().findChildren(QAction)
     named = {action.text().replace("&", ""): action for action in actions}
     found = {title: action for title, action in named.items() if "nnotations" in title}
     assert sorted(found) == ["Annotations of all annotators…", "Import annotations…", "My annotations…"]
-    assert not any(action.isEnabled() for action in found.values())
+    assert [title for title, action in found.items() if action.isEnabled()] == ["Import annotations…"]
+    found["Import annotations…"].trigger()  # a labelling sheet of a dataset without a run comes back
+    assert "Label the dataset by hand" in main.notices.text
     open_run(qtbot, main.workspace, 1)
     assert all(action.isEnabled() for action in found.values())
 
