@@ -142,6 +142,16 @@ class RunResults:
         """True where an annotator overrode it and it has a label: nothing of it is uncertain any more."""
         return self.overrides.get(judgment.key) is not None and self.label(judgment) is not None
 
+    def label_by(self, judgment: AnyJudgment) -> Sequence[str]:
+        """Who gave the effective label, or accepted it; nobody where it is the judge's alone."""
+        override, label = self.overrides.get(judgment.key), self.label(judgment)
+        if override is not None and override.preference is not None:
+            return override.label_by
+        if self.source != LAST:  # of others than the chosen ones nothing counts
+            return ()
+        given = self.reviews.given_on(judgment.key)
+        return [name for name, each in given.items() if each.preference is label]
+
     def notes_on(self, content_hash: str) -> tuple[Annotation, ...]:
         return standing_notes(self.notes.get(content_hash, ()))
 
