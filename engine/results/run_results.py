@@ -373,9 +373,8 @@ class RunResults:
             name: decide_all(self.judged, name, by_criterion.get(name), read)
             for name in self.run.identity.criteria
         }
-        overrides = self.overrides
-        if self.source == LAST and self.reviews.accepted:
-            overrides = self._standing(self.reviews, LAST, judgments)
+        accepts = self.source == LAST and self.reviews.accepted
+        overrides = self._standing(self.reviews, LAST, judgments) if accepts else self.overrides
         return replace(self, judgments=judgments, overrides=overrides, calibration=calibration, read=read)
 
 
