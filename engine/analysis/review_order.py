@@ -23,7 +23,7 @@ from engine.data.arrow_arrays import number_array, text_array
 from engine.data.dataset import Dataset
 from engine.data.dataset_views import sorted_places
 from engine.data.label_origins import drawn_place
-from engine.ranking.weighted_judge import normalised, weighted_winner
+from engine.ranking.weighted_judge import normalised, not_zero, weighted_winner
 from engine.results.run_dataset import human_labels
 from engine.results.run_results import RunResults
 from engine.results.second_order import margin as margin_of
@@ -239,7 +239,7 @@ def _contradicted(results: RunResults) -> set[str]:
     if OVERALL not in results.judgments:
         return set()
     rubric = results.run.identity.asked
-    weights = normalised(rubric.weights(results.judgments))
+    weights = not_zero(normalised(rubric.weights(results.judgments)))
     return {
         overall.item_id
         for place, overall in enumerate(results.judgments[OVERALL])

@@ -189,17 +189,18 @@ def _report(
     plan, dataset = ready.plan, ready.plan.dataset
     orders = read_in_words(results)
     how = f"{orders}, calibrated" if results.calibration else orders
+    sample = f" ({results.run.sample_in_words})" if results.run.is_sample else ""
+    part, name = f"{ready.part_in_words}{sample}", plan.model.name
     if ready.escalation is not None:
         dataset, how = ready.escalation.whole, f"together: {results.run.cascade_in_words}"
+        part, name = results.run.identity.dataset_in_words, results.run.identity.model_name
     # The files first: they are complete even if the printed output is cut off.
     if options.out:
         write_submission(options.out, submission_of(results))
     if options.json:
         write_json(options.json, as_json(results, dataset))
     progress.print_exports(results, options.out, options.json)
-    sample = f" ({results.run.sample_in_words})" if results.run.is_sample else ""
-    part = f"{ready.part_in_words}{sample}, {console.printable(plan.model.name)}"
-    print(f"\n{results.run.title}: {part}, {how}")
+    print(f"\n{results.run.title}: {console.printable(f'{part}, {name}')}, {how}")
     print(progress.health_lines(run_health(results)))
     if results.one_labels:
         console.tell(results.one_label_sentence)

@@ -28,6 +28,7 @@ from engine.ranking import weighted_scoring as scoring
 from engine.ranking.bradley_terry import side_by_side
 from engine.ranking.labelled_part import by_labels
 from engine.ranking.weight_fit import WeightFit, load_comparisons
+from engine.ranking.weighted_judge import not_zero
 from engine.report.ranking import paper_sheet, ranking_csv, ranking_sheet
 from engine.report.rankings import RankedBy, ranking_methods, side_by_side_json, side_by_side_section, stopped
 from engine.report.slices import slice_caveats, weighed_slice_table
@@ -209,7 +210,7 @@ def _weigh_scores(options: argparse.Namespace) -> None:
             "Scored comparisons need --weights.",
             "Name their criteria: --weights quality=0.6,relevance=0.4",
         )
-    pairs = scoring.ScoredPairs(load_comparisons(Path(options.what), list(given.weights)))
+    pairs = scoring.ScoredPairs(load_comparisons(Path(options.what), list(not_zero(given.weights))))
     with weight_errors():
         result = scoring.weigh(pairs, given.weights, weighing.threshold(rubric), gold)
     if gold is not None and result.agreement is None:
@@ -300,7 +301,7 @@ def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
 def _fitted(
     pairs: scoring.ScoredPairs, result: scoring.WeightedScoring, gold: Dataset
 ) -> tuple[WeightFit, KeptFit]:
-    return fit_weights_to(gold, pairs, [name for name, weight in result.weights.items() if weight > 0])
+    return fit_weights_to(gold, pairs, list(not_zero(result.weights)))
 
 
 def _sections(

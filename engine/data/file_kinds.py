@@ -21,7 +21,7 @@ from engine.core.codec import plain_values
 from engine.core.column_map import ID, INSTRUCTION, OUTPUTS, annotator_column, kept_column
 from engine.core.errors import FileKind, InputError, SetupError, WrongKindError
 from engine.core.formatting import counted, listed, quoted
-from engine.core.items import PREFERENCES
+from engine.core.items import HUMAN_LABELS
 from engine.core.judgments import Origin
 from engine.core.rubric import ELOQUENT
 from engine.data.column_content import look_into
@@ -210,7 +210,7 @@ class RunCsvTable(SourceTable):
         if by_override and LABELS_BY_ANNOTATORS not in cells:  # of an earlier version
             given = {next((cells[name] for name in _AUTHORS if name in cells), ""): label}
         for each in filter(None, (label, *given.values())):
-            if each not in PREFERENCES:
+            if each not in HUMAN_LABELS:
                 self._inner.report(line, f"unknown label {quoted(each)}.", _LABEL)
         of_all = cells.get(_LABELS_OF, LAST.in_words) == LAST.in_words
         of_annotators = by_override or (of_all and label in given.values())  # of others nothing counts

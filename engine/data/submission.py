@@ -34,7 +34,7 @@ _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
 _MOST_COLUMNS_SHOWN = 20
 
-_SAY_WHICH_TIE = "A submission distinguishes ties: both responses are good, or both are bad."
+_SAY_WHICH_TIE = "Label it on Review: a submission says whether both responses are good, or both are bad."
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.core.items import (
-    HUMAN_LABELS,
     PREFERENCES,
     HumanLabel,
     Item,
@@ -331,8 +330,11 @@ def _macro_f1(human: Labels, predicted: Labels, instructions: Sequence[int]) -> 
         [Tie.TIE if agree(label, Tie.TIE) else label for label in labels] if as_one else labels
         for labels in (human, predicted)
     )
-    met = MetLabels.of(annotators, judge, instructions)
-    return met.measured(partial(macro_f1_of, labels=len(labels_beside(HUMAN_LABELS if as_one else ()))), 0.0)
+    # An instruction more with a label that never occurs would take the interval to 0 to 1.
+    given = {*annotators, *judge}
+    among = [label for label in PREFERENCES if label in given] if len(given - {None}) > 1 else PREFERENCES
+    met = MetLabels.of(annotators, judge, instructions, among=among)
+    return met.measured(partial(macro_f1_of, labels=len(among) + as_one), 0.0)
 
 
 def _by_label(

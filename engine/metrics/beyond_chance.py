@@ -103,12 +103,14 @@ class MetLabels:
         other: Sequence[HumanLabel | None],
         instructions: Sequence[Hashable],
         pairs: IntArray | None = None,
+        among: Sequence[HumanLabel] = PREFERENCES,
     ) -> "MetLabels":
         """Of two labels of each item; None, unscored, is a label of its own where it occurs. `pairs`: the
-        number of the pair of people that each item is of, from 0, where there are several.
+        number of the pair of people that each item is of, from 0, where there are several. `among`: the
+        labels that an instruction more may have, beside a `tie` and None where these occur.
         """
         met = {*one, *other}
-        labels = [*PREFERENCES, *([Tie.TIE] if Tie.TIE in met else []), *([None] if None in met else [])]
+        labels = [*among, *([Tie.TIE] if Tie.TIE in met else []), *([None] if None in met else [])]
         place = {label: number for number, label in enumerate(labels)}
         side = len(labels)
         cells = np.array([place[a] * side + place[b] for a, b in zip(one, other, strict=True)], np.int64)

@@ -20,6 +20,7 @@ from engine.data.dataset import Dataset
 from engine.metrics.matching import Matched, System, match, system_of_run
 from engine.operations.opening import left_out_in_words
 from engine.ranking.weight_fit import WeightFit, fit_weights, kept_of, load_fitted_weights
+from engine.ranking.weighted_judge import not_zero
 from engine.ranking.weighted_scoring import (
     ScoredPairs,
     WeightedScoring,
@@ -90,7 +91,7 @@ class Weighing:
                 Hint(Given("weights"), f": {system.name} has no criterion {', '.join(unknown)}."),
                 f"It has {', '.join(system.criteria)}.",
             )
-        known = set(matched.dataset.ids) if matched else None
+        weights, known = not_zero(weights), set(matched.dataset.ids) if matched else None
         pairs = scored_pairs_of(system, list(weights), known, by_grades=self.grades)
         if not pairs.rows:
             raise SetupError(

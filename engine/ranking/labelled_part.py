@@ -339,14 +339,9 @@ def _in_sight(results: RunResults, keys: Sequence[JudgmentKey]) -> Iterator[str]
 def _labels_of_annotators(results: RunResults, criterion: str) -> Iterator[tuple[str, HumanLabel]]:
     """By item, the label of the annotators whose labels count, given or confirmed."""
     for judgment in results.judgments.get(criterion, ()):
-        standing = results.overrides.get(judgment.key)
-        if standing is not None and standing.preference is not None:
-            yield judgment.item_id, standing.preference
-        elif results.source == LAST:
-            given = results.reviews.given_on(judgment.key).values()
-            last = max(given, key=lambda each: (each.created, each.author), default=None)
-            if last is not None and last.preference is not None:
-                yield judgment.item_id, last.preference
+        label = results.label(judgment)
+        if label is not None and results.label_by(judgment):
+            yield judgment.item_id, label
 
 
 def _of_dataset(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:

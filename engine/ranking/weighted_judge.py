@@ -83,6 +83,11 @@ def normalised(weights: Mapping[str, float]) -> dict[str, float]:
     return {name: weight / total for name, weight in scaled.items()}
 
 
+def not_zero(weights: Mapping[str, float]) -> dict[str, float]:
+    """The weights but those of 0: what their criteria lack leaves no item out. All, where all are 0."""
+    return {name: weight for name, weight in weights.items() if weight != 0} or dict(weights)
+
+
 def winner_and_margin(
     a: Mapping[str, float], b: Mapping[str, float], weights: Mapping[str, float], tie_threshold: float
 ) -> tuple[str, float]:

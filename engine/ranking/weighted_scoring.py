@@ -24,6 +24,7 @@ from engine.metrics.matching import Matched, System
 from engine.ranking.weighted_judge import (
     TIE,
     WINNERS,
+    not_zero,
     pairwise_preference_judge,
     response_scores,
     score_of,
@@ -381,7 +382,7 @@ def weigh_by_default(matched: Matched, division: Slicing) -> SlicedWeightedScori
     """
     system = matched.system
     rubric = system.asked or matched.dataset.rubric
-    weights = rubric.weights(system.criteria)
+    weights = not_zero(rubric.weights(system.criteria))
     known = frozenset(matched.dataset.ids)
     pairs = scored_pairs_of(system, list(weights), known) if weights else ScoredPairs([])
     if not pairs.rows:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from engine.annotations.effective import standing_notes, tags_together
-from engine.annotations.records import LAST
 from engine.core.column_map import ColumnMap, annotator_column, kept_column, label_column, label_columns
 from engine.core.errors import Hint, Setting, SetupError, Step
 from engine.core.events import CancelToken
@@ -262,7 +261,7 @@ class _Criterion:
         key, override = judgment.key, results.overrides.get(judgment.key)
         labels = results.reviews.labels
         given = {name: of_one[key] for name, of_one in labels.items() if key in of_one}
-        behind = _behind(results, judgment, given)
+        behind = results.label_by(judgment)
         label = results.label(judgment) if with_judge or behind else None
         told = with_judge or (override is not None and override.explanation is not None)
         stale = told and results.is_stale(judgment)
@@ -299,16 +298,6 @@ class _Criterion:
             origin_column(self._name): [row.origin for row in self._rows],
         }
         return columns | {name: cells for name, cells in facts.items() if any(cells)}
-
-
-def _behind(results: RunResults, judgment: AnyJudgment, given: Mapping[str, HumanLabel]) -> Sequence[str]:
-    """Who gave the effective label of an item, or confirmed it; nobody where it is the judge's alone."""
-    override = results.overrides.get(judgment.key)
-    if override is not None and override.preference is not None:
-        return override.label_by
-    if results.source != LAST:  # of others than the chosen ones nothing counts
-        return ()
-    return [name for name, label in given.items() if label is results.label(judgment)]
 
 
 def _texts(dataset: Dataset, column: str) -> list[str]:

@@ -142,6 +142,16 @@ class RunResults:
         """True where an annotator overrode it and it has a label: nothing of it is uncertain any more."""
         return self.overrides.get(judgment.key) is not None and self.label(judgment) is not None
 
+    def label_by(self, judgment: AnyJudgment) -> Sequence[str]:
+        """Who gave the effective label, or accepted it; nobody where it is the judge's alone."""
+        override, label = self.overrides.get(judgment.key), self.label(judgment)
+        if override is not None and override.preference is not None:
+            return override.label_by
+        if self.source != LAST:  # of others than the chosen ones nothing counts
+            return ()
+        given = self.reviews.given_on(judgment.key)
+        return [name for name, each in given.items() if each.preference is label]
+
     def notes_on(self, content_hash: str) -> tuple[Annotation, ...]:
         return standing_notes(self.notes.get(content_hash, ()))
 
@@ -274,11 +284,31 @@ class RunResults:
     def by(self, source: LabelSource) -> "RunResults":
         """The same with the labels of another source in the place of the judge's, where it has any."""
         whole = self.whole and self.whole.by(source)
-        return replace(self, overrides=self.reviews.standing_by(source), source=source, whole=whole)
+        overrides = self._standing(self.reviews, source, self.judgments)
+        return replace(self, overrides=overrides, source=source, whole=whole)
 
     def with_annotators(self, reviews: Reviews, notes: Mapping[str, tuple[Annotation, ...]]) -> "RunResults":
-        overrides = reviews.standing_by(self.source)
+        overrides = self._standing(reviews, self.source, self.judgments)
         return replace(self, reviews=reviews, overrides=overrides, notes=notes)
+
+    def _standing(
+        self, reviews: Reviews, source: LabelSource, judgments: Mapping[str, Sequence[AnyJudgment]]
+    ) -> Mapping[JudgmentKey, EffectiveAnnotation]:
+        """What stands of annotations. With the last ones also labels that were accepted and that nothing else
+        gives any more: the run was calibrated otherwise since, or it was another judge who said so.
+        """
+        standing = reviews.standing_by(source)
+        if source != LAST or not reviews.accepted:
+            return standing
+        places = {item.item_id: place for place, item in enumerate(self.judged)}
+        found = {}
+        for key, said in reviews.accepted.items():
+            if key.item_id in places and key.criterion in judgments:
+                judgment, now = judgments[key.criterion][places[key.item_id]], standing.get(key)
+                own = None if isinstance(judgment, Unscored) else judgment.preference
+                if ((now and now.preference) or own) is not said.preference:
+                    found[key] = said
+        return {**standing, **found}
 
     def model_alone(self) -> "RunResults":
         return self.by(JUDGE_ALONE)
@@ -343,7 +373,9 @@ class RunResults:
             name: decide_all(self.judged, name, by_criterion.get(name), read)
             for name in self.run.identity.criteria
         }
-        return replace(self, judgments=judgments, calibration=calibration, read=read)
+        accepts = self.source == LAST and self.reviews.accepted
+        overrides = self._standing(self.reviews, LAST, judgments) if accepts else self.overrides
+        return replace(self, judgments=judgments, overrides=overrides, calibration=calibration, read=read)
 
 
 def load_results(store: RunStore, run_id: int) -> RunResults:

@@ -130,13 +130,12 @@ def kept_trust(results: RunResults) -> KeptTrust:
 
 
 def may_stand(results: RunResults, kept: KeptTrust) -> frozenset[JudgmentKey]:
-    """The judgments that may stand: those of a confidence that is enough, and the labels of annotators."""
-    labelled = {key for key, said in results.overrides.items() if said.preference is not None}
+    """The judgments of a confidence that is enough, and those whose label annotators gave or accepted."""
     return frozenset(
         judgment.key
         for name, column in results.judgments.items()
         for judgment in column
-        if judgment.key in labelled
+        if results.label_by(judgment)
         or (
             isinstance(judgment, Judgment) and name in kept.criteria and kept.criteria[name].accepts(judgment)
         )

@@ -78,11 +78,12 @@ def test_the_sure_half_may_stand_and_the_rest_is_escalated(tmp_path: Path) -> No
         trusted.kept.keep(store, 1)
         store.annotate(1, says(GOLD.ids[79]))
         store.annotate(1, new_override(GOLD.ids[78], "safety", None, "An explanation alone.", "Ada"))
+        store.annotate(1, new_review(GOLD.ids[40], "Ada", confirmed={"safety": Preference.A}))
         results = load_results(store, 1)
     kept = kept_trust(results)
     assert kept == trusted.kept
-    assert may_stand(results, kept) == {JudgmentKey(own, "safety") for own in (*GOLD.ids[:40], GOLD.ids[79])}
-    assert escalated(results, kept) == tuple(GOLD.ids[40:79])  # what a person labelled is decided
+    assert may_stand(results, kept) == {JudgmentKey(own, "safety") for own in (*GOLD.ids[:41], GOLD.ids[79])}
+    assert escalated(results, kept) == tuple(GOLD.ids[41:79])  # what a person labelled or accepted is decided
 
 
 def test_thresholds_hold_for_no_other_calibration(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`judge --escalate`: what a second model judges, what is put together, killed and begun again; a plan."""
 
+import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -47,8 +48,11 @@ def test_only_what_may_not_stand_is_judged_again_and_both_are_one_run(
     keep(demo_copy, **dict.fromkeys(CRITERIA, BELOW))
     out, again = tmp_path / "out.tsv", tmp_path / "again.tsv"
     done = ended(*words, "--out", out, "--name", "together")
-    assert "Cascade 3 “together”" in done.stdout
-    assert "run 1, else run 2 below 0.9" in done.stdout
+    assert re.search(  # the whole dataset, though the second model judged a part
+        "^Cascade 3 “together”: [^ ]+, demo-judge, else [^ ]+, together: run 1, else run 2 below 0.9",
+        done.stdout,
+        re.MULTILINE,
+    )
     first, second, both = (stored(demo_copy, run_id) for run_id in (1, 2, 3))
     first = first.model_alone()
     sure = {

@@ -34,7 +34,7 @@ from engine.store.run_store import RunStore
 from engine.system.files import write_json
 from engine.system.paths import demo_model
 from gui.widgets.notice import IN_THE_WINDOW
-from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run, with_texts
+from tests.judged import BAD, GOOD, SURE_A, TIE, A, B, dataset, stored_run, with_texts
 
 GOLD = dataset({"safety": [A, B], "overall_quality": [A, B]})
 TABLE = "id\tinstruction\toutput_a\toutput_b\n1\tWhy?\tyes\tno\n"
@@ -166,8 +166,8 @@ def reviewed(tmp_path: Path) -> RunResults:
     """A run that says A; Ada and Ben labelled two of its three items."""
     stored_run(tmp_path, OF_RUN, {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}, {"safety": "A, safe."})
     with RunStore(tmp_path / "runs.sqlite") as store:
-        store.annotate(1, new_override("7", "safety", B, "B, for me.", "Ada", origin=Origin.UNCERTAINTY))
         store.annotate(1, new_review("7", "Ben", confirmed={"safety": A}))
+        store.annotate(1, new_override("7", "safety", B, "B, for me.", "Ada", origin=Origin.UNCERTAINTY))
         store.annotate(1, new_review("id,\n2", "Ben", confirmed={"safety": A, "relevance": A}))
         store.annotate(1, new_override("ß", "relevance", None, "Only words.", "Ada"))
         return load_results(store, 1)
@@ -192,7 +192,11 @@ def changed(path: Path, *left_out: str, **cells: str) -> Path:
     return path
 
 
-def test_it_is_the_dataset_that_the_labels_make(reviewed: RunResults, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("reviewed")
+def test_it_is_the_dataset_that_the_labels_make(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        store.annotate(1, new_override("ß", "safety", TIE, None, "Ada"))  # as another tool's file says it
+        reviewed = load_results(store, 1)
     found = load_dataset(exported(tmp_path, reviewed))
     made = labelled_dataset(reviewed, OF_RUN).columns
     assert found.hash == OF_RUN.hash
@@ -202,9 +206,9 @@ def test_it_is_the_dataset_that_the_labels_make(reviewed: RunResults, tmp_path: 
             cells = [cell or "" for cell in made.get(column, [""] * 3)]
             assert found.texts(column).to_pylist() == cells, column
     assert found.texts("safety_preference_before").to_pylist() == ["both_bad", "", "A"]
-    assert label_origins(found, "safety") == {"7": Origin.UNCERTAINTY, "id,\n2": None}
+    assert label_origins(found, "safety") == {"7": Origin.UNCERTAINTY, "id,\n2": None, "ß": None}
     assert found.read_as == (
-        "All data of run 1: its human labels are those that annotators gave or accepted (3 of 6, by Ada,"
+        "All data of run 1: its human labels are those that annotators gave or accepted (4 of 6, by Ada,"
         " Ben),"
         " not the judge's own."
     )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from engine.core.items import PREFERENCES, Item, Preference
+from engine.core.items import PREFERENCES, HumanLabel, Item, Preference
 from engine.core.judgments import Judgment, Unscored
 from engine.metrics.accuracy import (
     Accuracy,
@@ -232,6 +232,15 @@ def test_macro_f1_takes_all_ties_as_one_where_people_said_no_more() -> None:
     ties = measured([GOOD, BAD, A, B], [TIE, TIE, A, A])
     one_kind = measured([GOOD, GOOD, A, B], [GOOD, GOOD, A, A])
     assert ties.macro_f1.value == one_kind.macro_f1.value == pytest.approx((1 + 2 / 3 + 0) / 3)
+
+
+@pytest.mark.parametrize("human", [[A, B], [A, B, GOOD], [A, B, GOOD, TIE]])
+def test_macro_f1s_interval_knows_of_no_label_that_never_occurs(human: list[HumanLabel]) -> None:
+    labels = [human[place % len(human)] for place in range(60)]
+    predicted = [GOOD if label is TIE else label for label in [A, None, *labels[2:]]]
+    interval = measured(predicted, labels).macro_f1.interval
+    assert interval is not None
+    assert interval.low > 0.8  # 0 with one instruction more that has a new label
 
 
 # What labels say by themselves: how often each is given, flips, format mass.

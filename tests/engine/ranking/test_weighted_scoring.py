@@ -12,6 +12,7 @@ from engine.core.judgments import CriterionCalibration
 from engine.core.tables import Sentences, Tone
 from engine.data.dataset import Dataset
 from engine.metrics.matching import System, system_of_run
+from engine.operations.measuring import GivenWeights, Weighing
 from engine.ranking.weight_fit import fit_weights
 from engine.ranking.weighted_judge import winner_of
 from engine.ranking.weighted_scoring import (
@@ -50,6 +51,9 @@ def test_an_item_with_an_unscored_criterion_is_left_out_not_decided() -> None:
     found = scored_pairs_of(judged, ["safety", "relevance"])
     assert ([row["id"] for row in found.rows], found.left_out) == (["1"], ("2",))
     assert scored_pairs_of(judged, ["relevance"]).left_out == ()
+    for weights, decided in (({"relevance": 1.0, "safety": 0.0}, 2), ({"relevance": 1.0, "safety": 0.1}, 1)):
+        pairs, weighed = Weighing(weights=GivenWeights(weights)).of_system(judged, None)
+        assert (len(pairs.rows), len(weighed.result["results"])) == (decided, decided)
 
 
 def test_agreement_takes_both_good_and_both_bad_as_a_tie() -> None:

@@ -1,14 +1,17 @@
 """A run's results with overrides: labels and explanations in force, counts, submission, scores, JSON."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from engine.annotations.effective import Reviews
+from engine.annotations.records import LAST, Annotation, new_override, new_review, now
 from engine.core.column_map import annotator_column
-from engine.core.items import Prediction
+from engine.core.items import Prediction, Preference
 from engine.core.judgments import Explanation
 from engine.data.arrow_arrays import text_array
 from engine.data.submission import read_submission, write_submission
@@ -51,6 +54,32 @@ def test_the_models_own_stays_and_can_be_had_alone(tmp_path: Path) -> None:
     assert predictions(results.model_alone()) == predictions(plain)
     assert results.model_alone().overridden.in_words == "nothing"
     assert predictions(results.calibrated(None)) == predictions(results)  # decided again
+
+
+def accepts(item: str, label: Preference, by: str = "Ada") -> tuple[Annotation, ...]:
+    return new_review(item, by, confirmed={"safety": label})
+
+
+@pytest.mark.parametrize(
+    ("said", "label", "by"),
+    [
+        ([accepts("1", A)], A, []),  # as the judge says: no override
+        ([accepts("1", B)], B, ["Ada"]),  # of another judge, or before it was calibrated otherwise
+        ([accepts("3", B)], B, ["Ada"]),  # here the judge has no answer
+        ([[new_override("1", "safety", GOOD, None, "Ben")], accepts("1", A)], A, ["Ada"]),
+        ([accepts("1", B), [new_override("1", "safety", GOOD, None, "Ben")]], GOOD, ["Ben"]),
+        ([[new_override("1", "safety", GOOD, None, "Dee", settles=True)], accepts("1", B)], GOOD, ["Dee"]),
+    ],
+)
+def test_the_last_label_counts_that_was_given_or_accepted_anywhere(
+    tmp_path: Path, said: list[Sequence[Annotation]], label: Preference, by: list[str]
+) -> None:
+    told = [replace(each, created=now()) for step in said for each in step]
+    results = results_of(tmp_path, []).with_annotators(Reviews(tuple(told)), {})
+    for found in (results, results.calibrated(None), results.only({told[0].item_id}).by(LAST)):
+        [judgment] = [each for each in found.judgments["safety"] if each.item_id == told[0].item_id]
+        assert found.label(judgment) is label
+        assert [name for each in found.overrides.values() for name in each.label_by] == by
 
 
 @pytest.mark.parametrize(
