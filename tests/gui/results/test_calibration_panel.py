@@ -14,9 +14,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import new_note
+from engine.annotations.records import new_note, new_review
 from engine.core.errors import RunBusyError
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import CriterionCalibration, Origin
 from engine.core.tables import Table
 from engine.data.dataset import load_dataset
 from engine.data.slices import Slicing, slicing
@@ -273,6 +273,11 @@ def test_shares_of_labels_are_corrected_by_slice_where_annotators_labelled_a_par
     assert isinstance(expected, Table)
     assert table.as_text() == expected.with_tabs()
     assert {row[1] for row in expected.rows} > {"all items"}
+    for given in system.results.judgments["relevance"][18:29]:  # accepted: no measure changes but these
+        labels = {"relevance": given.preference}
+        opened.workspace.say(new_review(given.item_id, "Ada", None, labels, Origin.RANDOM, seed=0))
+    place = [column.key for column in expected.columns].index("labelled")
+    qtbot.waitUntil(lambda: opened.slices.shares.tables[0].table.rows[0][place] == 29)
 
 
 @pytest.mark.slow
