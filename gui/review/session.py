@@ -112,6 +112,9 @@ class ReviewSession:
     def close(self) -> None:
         self.item_id = ""
 
+    def forget_requests(self) -> None:
+        self._asked.clear()
+
     @property
     def key(self) -> JudgmentKey:
         return JudgmentKey(self.item_id, self.criterion)

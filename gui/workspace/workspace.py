@@ -52,6 +52,7 @@ class Workspace(QObject):
     reviewed = Signal(str)  # item id: its annotations has changed, be it an override, a mark or a label
     noted = Signal(str)  # content hash of an item
     taken_back = Signal(str)  # item id: this annotator requested to take a step back, or to do it again
+    author_leaves = Signal()  # another one is about to label
     author_changed = Signal()
     blind_changed = Signal()  # whether annotations of others are hidden from the annotator
     runs_changed = Signal()  # the list of all runs
@@ -525,6 +526,7 @@ class Workspace(QObject):
     def set_author(self, name: str) -> None:
         name = "".join(letter for letter in name if letter.isprintable()).strip()
         if name != self.state.text(AUTHOR):
+            self.author_leaves.emit()
             self.state.set_text(AUTHOR, name)
             self.author_changed.emit()
 

@@ -288,6 +288,18 @@ def test_a_label_does_not_become_that_of_who_explains_nor_a_text_that_of_who_lab
     assert said()[2:] == [("Ada", good, mine), ("Ada", good, "Ada's other words.")]
 
 
+def test_what_waits_for_the_store_or_is_being_written_stays_that_of_who_said_it(page: Page) -> None:
+    page.press("X")
+    page.write("Ada's words.")
+    page.workspace.set_author("Ben")
+    assert not page.desk.writing
+    page.until(lambda: not page.keys.pausing)
+    page.explain("Ben's words.")
+    said = [(each.author, each.preference, each.explanation) for each in page.overrides]
+    assert said == [("Ada", Preference.BOTH_BAD, None), ("Ben", None, "Ben's words.")]
+    assert page.drafts() == ["Ada's words."]
+
+
 @pytest.mark.parametrize("key", [Qt.Key.Key_X, Qt.Key.Key_Return])
 def test_what_was_wished_of_one_run_is_not_done_in_another(page: Page, key: Qt.Key) -> None:
     second = add_run(page.store)
