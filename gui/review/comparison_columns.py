@@ -188,7 +188,7 @@ class _Column(QtWidgets.QFrame):
 
     def _take_room(self) -> None:
         # Else the parts would lie upon each other where the columns are low; so they are scrolled.
-        self.remark.setMinimumHeight(self.remark.heightForWidth(self.remark.width()))
+        self.remark.setMinimumHeight(max(0, self.remark.heightForWidth(self.remark.width())))
         of_all = self.layout_.minimumHeightForWidth if self.text.isVisibleTo(self) else self.heightForWidth
         needed = of_all(self.width()) + self.height() - self.contentsRect().height()
         if self.minimumHeight() != needed:

@@ -58,7 +58,7 @@ class JudgmentDesk(QWidget):
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
     labelled = Signal(object)  # all that is wanted of the item: go on; when it was said what was said before
     item_wanted = Signal(object)  # a JudgmentKey of another item, which was left by itself
-    put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
+    put_aside = Signal()  # the editor vanishes, or does not open: what is typed on is for none
 
     def __init__(self, workspace: Workspace, reviewer: Reviewer, session: ReviewSession) -> None:
         super().__init__()
@@ -234,6 +234,7 @@ class JudgmentDesk(QWidget):
             self.card.editor.field.setFocus()
         elif not self.session.may_write:
             self._workspace.note.emit("Label it first (A, B, G or X), then write: you label blind.")
+            self.put_aside.emit()  # what they type on is no label
         elif self.session.judgment is not None:
             self._named(self._write)
 

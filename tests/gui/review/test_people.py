@@ -358,6 +358,8 @@ def test_blind_nothing_is_told_before_the_own_label(page: Page) -> None:
     with page.hears("Label it first (A, B, G or X), then write: you label blind."):
         page.press("E")
     assert not page.desk.writing
+    page.press("BAX")  # of a word that was meant for the editor
+    assert page.workspace.acts == []
 
 
 def test_a_blind_label_confirms_or_overrides_shows_its_criterion_alone_and_enter_waits_for_all(
