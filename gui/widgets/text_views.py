@@ -194,7 +194,6 @@ class SectionView(QFrame):
     def __init__(self, topic: str = "", inside: QWidget | None = None) -> None:
         super().__init__()
         self.setProperty("role", "panel")
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.parts: list[_TableView | _SentencesView] = []
         self._title, self._note = heading(""), hint("")
         self._titled = beside_help(self._title, Topic(topic)) if topic else self._title
