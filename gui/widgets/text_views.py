@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QUrl, Signal
 from PySide6.QtGui import QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
 
 from engine.core.formatting import visible
 from engine.core.items import Preference
