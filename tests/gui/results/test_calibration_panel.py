@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.annotations.records import new_note, new_review
 from engine.core.errors import RunBusyError
+from engine.core.items import Preference
 from engine.core.judgments import CriterionCalibration, Origin
 from engine.core.tables import Table
 from engine.data.dataset import load_dataset
@@ -362,3 +363,18 @@ def test_items_are_divided_by_their_tags_and_who_labels_blind_is_shown_his_own_a
     qtbot.waitUntil(lambda: choice.slicing is None and choice.by.findData("tag") < 0)
     reviewer.switch_blind(False)
     qtbot.waitUntil(lambda: choice.by.findData("tag") > 0)
+
+
+def test_a_random_sample_that_grew_on_another_page_is_divided_anew(qtbot: QtBot, opened: ResultsPage) -> None:
+    def label(item: str) -> None:
+        opened.hide()
+        with qtbot.waitSignal(opened.workspace.reviewed):
+            said = new_review(item, "Ada", None, {"safety": Preference.A}, Origin.RANDOM, seed=0)
+            opened.workspace.say(said)
+        opened.show()
+
+    label("1")
+    assert [len(part) for part in divide(qtbot, opened, "random-sample").slices] == [1, DEMO_ITEMS - 1]
+    label("2")
+    choice = opened.slices.choice
+    qtbot.waitUntil(lambda: [len(part) for part in choice.slicing.slices] == [2, DEMO_ITEMS - 2])
