@@ -338,6 +338,7 @@ class ComparisonColumns(QObject):
         self.button.submission_wanted.connect(workspace.submission_wanted)
         desk.shown.connect(self._take_shown)
         workspace.run_changed.connect(self._follow_run)
+        workspace.noted.connect(lambda _content: self._show())
         desk.follow(self.columns.own.buttons)
 
     def below(self, page: QtWidgets.QWidget) -> PageSplitter:
