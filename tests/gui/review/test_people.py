@@ -420,6 +420,19 @@ def test_what_is_written_becomes_a_draft_where_it_is_hidden_also_from_who_gives_
     assert not page.desk.writing
 
 
+def test_an_explanation_leaves_how_its_label_was_given(page: Page) -> None:
+    page.listing(page.reviewer.blind_button.click)
+    page.press("1")
+    label = next(each for each in Preference if each is not page.session.effective_labels()["relevance"])
+    page.say(KEYS[label])
+    page.explain("Because.")
+    page.listing(page.reviewer.blind_button.click)  # now by uncertainty
+    page.press("1")
+    page.explain("Because of that.")
+    how = [(each.preference, each.blind, each.origin) for each in page.overrides]
+    assert how == [(label, True, Origin.DATASET)] * 3
+
+
 def test_blind_is_for_each_person_and_the_side_columns_and_is_remembered(page: Page, open_page: Open) -> None:
     item, human = page.item, page.desk.card.human.text()
     page.beside.set_on(True)
