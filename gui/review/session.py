@@ -442,7 +442,7 @@ class ReviewSession:
             self._drafts.hold(self.run_id, key, text)
             self._saving = key
             own = _Own(own.label, text.strip() or None, self._effective_label(key))
-            return Change(self._ask(key, own, *self._how_given(key, own.label)), over)
+            return Change(self._ask(key, own, *self._as_given(key, own.label)), over)
         self._drafts.drop(self.run_id, key)
         empty = "An empty text is not an explanation. Press U to undo yours."
         return Change(note=empty if changed else "")
@@ -457,7 +457,7 @@ class ReviewSession:
             self._drafts.drop(self.run_id, self.key)
         self.writing = False
 
-    def _how_given(self, key: JudgmentKey, label: HumanLabel | None) -> tuple[Origin | None, int | None, bool]:
+    def _as_given(self, key: JudgmentKey, label: HumanLabel | None) -> tuple[Origin | None, int | None, bool]:
         """The origin, the seed and whether it was blind: as the own label was given that an explanation is
         added to, else as of now.
         """
