@@ -13,6 +13,7 @@ import numpy as np
 from engine.calibration import scaling
 from engine.core.errors import SetupError
 from engine.core.events import CancelToken
+from engine.core.formatting import counted
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration, Feature, FeatureKind
 from engine.core.numeric import FloatArray, IntArray, log_softmax
@@ -412,8 +413,8 @@ def refuse_too_few(criterion: str, groups: Sequence[Hashable]) -> None:
     instructions = len(set(groups))
     if instructions < LEAST_GROUPS:
         raise SetupError(
-            f"Criterion {criterion}: {len(groups)} human labels, {instructions} different instructions. That"
-            " is too few to calibrate.",
+            f"Criterion {criterion}: {counted(len(groups), 'human label', 'human labels')} of"
+            f" {counted(instructions, 'instruction', 'instructions')}. That is too few to calibrate.",
             f"Use a dataset with human labels for {LEAST_FOR_FITTING} different instructions or more.",
         )
 

@@ -155,9 +155,9 @@ class Responses:
     def warnings(self) -> list[str]:
         said = {
             "did not end within the tokens that they may have": self.cut,
-            "repeat something to their end": self.looping,
-            "hold control tokens of a chat format": self.marked,
-            "are empty": self.empty,
+            "repeated something to the end": self.looping,
+            "held control tokens of a chat format": self.marked,
+            "said nothing": self.empty,
         }
         of = counted(self.count, "response", "responses")
         return [

@@ -12,7 +12,7 @@ from engine.annotations.effective import standing_notes, tags_together
 from engine.core.column_map import ColumnMap, annotator_column, kept_column, label_column, label_columns
 from engine.core.errors import Hint, Setting, SetupError, Step
 from engine.core.events import CancelToken
-from engine.core.formatting import counted, listed
+from engine.core.formatting import capitalised, counted, listed
 from engine.core.items import PREFERENCES, Gold, HumanLabel
 from engine.core.judgments import AnyJudgment, JudgmentKey
 from engine.core.rubric import Rubric, rubric_for_labels
@@ -202,14 +202,14 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
 
 
 def labels_as_dataset(results: RunResults, dataset: Dataset) -> Dataset:
-    """The items of a run with its annotators' labels as their human labels, under the run's title. SetupError
-    where no label is an annotator's.
+    """The items of a run with its annotators' labels as their human labels, under the run's number: its
+    name may be none of a file. SetupError where no label is an annotator's.
     """
     made = labelled_dataset(results, dataset).columns
     wanted = {*REQUIRED_COLUMNS, *label_columns(results.judgments)}
     kept = {name: cells for name, cells in made.items() if name in wanted or label_column(name) in wanted}
     texts = {name: text_array([str(cell or "") for cell in cells]) for name, cells in kept.items()}
-    path = dataset.path.with_name(results.run.title)
+    path = dataset.path.with_name(capitalised(results.run.in_short))
     return replace(dataset, path=path, table=pa.table(texts), notices=(), columns=None)
 
 

@@ -370,7 +370,8 @@ class TrustPanel(QWidget):
     def follow_run(self) -> None:
         results = self._workspace.run.results if self._workspace.run else None
         calibration = results.calibration.hash if results and results.calibration else None
-        now = (results.run.id, len(results.judged), calibration) if results else ()
+        # Many annotations that come at once, as of an import, are told as another run.
+        now = (results.run.id, len(results.judged), calibration, results.reviews) if results else ()
         if now != self._of:
             self._of = now
             self._drop()

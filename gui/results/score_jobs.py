@@ -184,10 +184,14 @@ def _against_labels(evaluation: "Evaluation", explained: bool, warnings: Sequenc
 
 
 def with_annotators(scores: Scores, results: "RunResults") -> Scores:
-    """The same scores with the annotations of the run by now, which is all that may differ in `results`."""
-    if scores.results.reviews == results.reviews:
+    """The same scores with the annotations and the name of the run by now, which alone may differ."""
+    from engine.metrics.matching import system_of_run
+
+    name = system_of_run(results).name
+    if scores.results.reviews == results.reviews and scores.system.name == name:
         return scores
-    system, evaluation = replace(scores.system, results=results.answered), scores.evaluation
+    system = replace(scores.system, name=name, results=results.answered)
+    evaluation = scores.evaluation
     if evaluation is None:
         made = _alone(system, scores.problem, scores.part, scores.own)
     else:

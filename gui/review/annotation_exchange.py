@@ -213,6 +213,8 @@ class AssignDialog(ReadingOrder, TaskDialog):
             tell, fail = partial(tell_written, self._workspace, folder), self.notice.show_error
             task = self._workspace.threads.start(ThreadName.FILES, job, tell, fail, must_end=True)
             task.finished.connect(self.accept)
+            follow = self._workspace.failures.follow
+            self.finished.connect(lambda: follow(task, "items assigned"))  # where it is closed first
 
 
 class AddWordsDialog(QtWidgets.QDialog):

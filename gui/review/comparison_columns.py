@@ -188,7 +188,7 @@ class _Column(QtWidgets.QFrame):
 
     def _take_room(self) -> None:
         # Else the parts would lie upon each other where the columns are low; so they are scrolled.
-        self.remark.setMinimumHeight(self.remark.heightForWidth(self.remark.width()))
+        self.remark.setMinimumHeight(max(0, self.remark.heightForWidth(self.remark.width())))
         of_all = self.layout_.minimumHeightForWidth if self.text.isVisibleTo(self) else self.heightForWidth
         needed = of_all(self.width()) + self.height() - self.contentsRect().height()
         if self.minimumHeight() != needed:
@@ -338,6 +338,7 @@ class ComparisonColumns(QObject):
         self.button.submission_wanted.connect(workspace.submission_wanted)
         desk.shown.connect(self._take_shown)
         workspace.run_changed.connect(self._follow_run)
+        workspace.noted.connect(lambda _content: self._show())
         desk.follow(self.columns.own.buttons)
 
     def below(self, page: QtWidgets.QWidget) -> PageSplitter:

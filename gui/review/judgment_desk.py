@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QListWidget, QPushButton, QWidget
 
 from engine.annotations.records import AnnotationKind, AnyWord, annotations_in
-from engine.core.formatting import counted, words
+from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import HumanLabel, Preference
 from engine.core.judgments import JudgmentKey, ReviewState, SubmittedLabel, Unscored
 from gui.review.annotators import Reviewer
@@ -58,7 +58,7 @@ class JudgmentDesk(QWidget):
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
     labelled = Signal(object)  # all that is wanted of the item: go on; when it was said what was said before
     item_wanted = Signal(object)  # a JudgmentKey of another item, which was left by itself
-    put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
+    put_aside = Signal()  # the editor vanishes, or does not open: what is typed on is for none
 
     def __init__(self, workspace: Workspace, reviewer: Reviewer, session: ReviewSession) -> None:
         super().__init__()
@@ -80,6 +80,7 @@ class JudgmentDesk(QWidget):
         workspace.overrides_changed.connect(self._follow_override)
         workspace.reviewed.connect(self._follow_annotators)
         workspace.unsaid.connect(self._take_back)
+        workspace.author_leaves.connect(self._part_with_author)
         reviewer.blind_changed.connect(self._follow_blind)
         reviewer.drafts.changed.connect(self._follow_draft)
 
@@ -233,6 +234,7 @@ class JudgmentDesk(QWidget):
             self.card.editor.field.setFocus()
         elif not self.session.may_write:
             self._workspace.note.emit("Label it first (A, B, G or X), then write: you label blind.")
+            self.put_aside.emit()  # what they type on is no label
         elif self.session.judgment is not None:
             self._named(self._write)
 
@@ -300,6 +302,12 @@ class JudgmentDesk(QWidget):
         if self.writing and not self.session.may_write:
             self._put_aside("What you wrote is a draft: E opens it once you have labelled.")
         self.show_changes()
+
+    def _part_with_author(self) -> None:
+        # What waits for the store, or is being written, is nobody else's.
+        if self.writing:
+            self._put_aside(f"What you wrote is a draft of {visible(clipped(self._workspace.author))}.")
+        self.session.forget_requests()
 
     def _take_back(self, what: AnyWord) -> None:
         # It will not be stored: what was written is there again.

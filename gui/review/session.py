@@ -112,6 +112,9 @@ class ReviewSession:
     def close(self) -> None:
         self.item_id = ""
 
+    def forget_requests(self) -> None:
+        self._asked.clear()
+
     @property
     def key(self) -> JudgmentKey:
         return JudgmentKey(self.item_id, self.criterion)
@@ -290,8 +293,8 @@ class ReviewSession:
                 return Change(agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}." if told else "")
             if author in by and bool(self._adjudicated(key)) is self.adjudicating:
                 return Change(note=f"Your label is {LABEL_WORDS[label]} already.")
-        own = self._own(key)
-        return self._ask(key, own._replace(label=label), blind=blind)
+        own = self._own(key)._replace(label=label)
+        return Change(self._ask(key, own, self.origin, self.seed, blind))
 
     def adjudicate(self) -> Change:
         """As most annotators say of the open judgment; nothing where that is done, or nobody differs."""
@@ -438,7 +441,8 @@ class ReviewSession:
             # Until it is stored: the disk or the store may refuse it.
             self._drafts.hold(self.run_id, key, text)
             self._saving = key
-            return self._ask(key, _Own(own.label, text.strip() or None, self._effective_label(key)), over)
+            own = _Own(own.label, text.strip() or None, self._effective_label(key))
+            return Change(self._ask(key, own, *self._as_given(key, own.label)), over)
         self._drafts.drop(self.run_id, key)
         empty = "An empty text is not an explanation. Press U to undo yours."
         return Change(note=empty if changed else "")
@@ -453,17 +457,22 @@ class ReviewSession:
             self._drafts.drop(self.run_id, self.key)
         self.writing = False
 
-    def _ask(self, key: JudgmentKey, own: _Own, over: tuple[str, ...] = (), blind: bool = False) -> Change:
+    def _as_given(self, key: JudgmentKey, label: HumanLabel | None) -> tuple[Origin | None, int | None, bool]:
+        """The origin, the seed and whether it was blind: as the own label was given that an explanation is
+        added to, else as of now.
+        """
+        given = self._said.given_on(key).get(self._opened.author)
+        if given is None or given.preference is not label or self.adjudicating:
+            return self.origin, self.seed, not self._blind.shows(key)
+        return given.origin, given.seed, bool(given.blind)
+
+    def _ask(
+        self, key: JudgmentKey, own: _Own, origin: Origin | None, seed: int | None, blind: bool
+    ) -> Annotation:
         self._asked[key] = own
-        written_for = own.written_for if own.explanation else None
-        how: dict[str, Any] = {
-            "origin": self.origin,
-            "seed": self.seed,
-            "written_for": written_for,
-            "blind": blind,
-        }
+        how: dict[str, Any] = {"origin": origin, "seed": seed, "blind": blind, "settles": self.adjudicating}
         said = (*key, own.label, own.explanation, self._opened.author)
-        return Change(new_override(*said, settles=self.adjudicating, **how), over)
+        return new_override(*said, written_for=own.written_for if own.explanation else None, **how)
 
     # What becomes of it
 

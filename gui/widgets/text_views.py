@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QUrl, Signal
 from PySide6.QtGui import QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QTextBrowser, QTextEdit, QWidget
 
 from engine.core.formatting import visible
 from engine.core.items import Preference
@@ -194,7 +194,6 @@ class SectionView(QFrame):
     def __init__(self, topic: str = "", inside: QWidget | None = None) -> None:
         super().__init__()
         self.setProperty("role", "panel")
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.parts: list[_TableView | _SentencesView] = []
         self._title, self._note = heading(""), hint("")
         self._titled = beside_help(self._title, Topic(topic)) if topic else self._title

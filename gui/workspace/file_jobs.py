@@ -198,14 +198,15 @@ def measure_slices(
     from engine.metrics import evaluation
     from engine.report.slices import criterion_slice_table, slice_table, slices_in_short, slices_in_words
 
-    mark = measured_mark(results, gold)
+    mark, matched = measured_mark(results, gold), _matched(results, gold)
+    shares = _shares(matched, slicing) if matched is not None else []
     if known is not None and (known.of, known.division) == (mark, slicing):
-        return known
-    if (matched := _matched(results, gold)) is None:
-        measured, shares = evaluation.count_slices(results.answered, slicing), []
+        # A label that is accepted changes no measure, but corrects the shares.
+        return known if known.shares == shares else replace(known, shares=shares)
+    if matched is None:
+        measured = evaluation.count_slices(results.answered, slicing)
     else:
         measured = evaluation.measure_slices(matched, slicing, control.cancel)
-        shares = _shares(matched, slicing)
     table, below = slice_table(measured), None
     if any(found.measures for found in measured.slices):
         below = criterion_slice_table(measured)

@@ -51,8 +51,9 @@ class SliceChoice(QWidget):
         self.by.activated.connect(self._divide)
         self.parts.activated.connect(self._choose)
         workspace.noted.connect(self._follow_notes)
-        workspace.author_changed.connect(self._follow_annotators)
-        workspace.blind_changed.connect(self._follow_annotators)
+        workspace.reviewed.connect(self._follow_labels)
+        for signal in (workspace.run_changed, workspace.author_changed, workspace.blind_changed):
+            signal.connect(self._follow_annotators)
         self._fill({}, "")
         self.parts.hide()
 
@@ -126,6 +127,9 @@ class SliceChoice(QWidget):
         self._stale = True
         if self.isVisible() and not self._by_annotators:
             self._again()
+
+    def _follow_labels(self) -> None:
+        self._stale = True  # the random sample grows; read where it is shown next
 
     def _follow_annotators(self) -> None:
         # what is chosen by tags that may be seen no more must not stay

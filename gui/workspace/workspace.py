@@ -15,7 +15,7 @@ from engine.annotations import records
 from engine.annotations.effective import AnnotatorStep
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
-from engine.core.formatting import short_name
+from engine.core.formatting import capitalised, short_name
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, Origin
@@ -52,6 +52,7 @@ class Workspace(QObject):
     reviewed = Signal(str)  # item id: its annotations has changed, be it an override, a mark or a label
     noted = Signal(str)  # content hash of an item
     taken_back = Signal(str)  # item id: this annotator requested to take a step back, or to do it again
+    author_leaves = Signal()  # another one is about to label
     author_changed = Signal()
     blind_changed = Signal()  # whether annotations of others are hidden from the annotator
     runs_changed = Signal()  # the list of all runs
@@ -125,7 +126,7 @@ class Workspace(QObject):
         self._gold_reader.put_off.connect(self.gold_changed)
         self._opening = LatestTask(threads, ThreadName.MEASURE, self, self._take_run, self._tell_no_run)
         self._listing = LatestTask(threads, ThreadName.STORE, self, self._take_runs)
-        self._labels = LatestTask(threads, ThreadName.FILES, self, self._take_gold)
+        self._labels = LatestTask(threads, ThreadName.FILES, self, self._take_labels_by_hand)
         self._beginning = LatestTask(threads, ThreadName.STORE, self, self._review_begun)
         for task in (self._listing, self._labels, self._beginning):
             self.failures.follow(task)
@@ -208,6 +209,9 @@ class Workspace(QObject):
         """Compare the open run with the labels that annotators gave in another one."""
         self._stays = True
         self._gold_reader.drop()
+        self._read_labels_of(run_id)
+
+    def _read_labels_of(self, run_id: int) -> None:
         self._gold_for = self._judged_file
         self._labels.start(store_jobs.labels_of_run(self.store_path, run_id))
 
@@ -217,11 +221,19 @@ class Workspace(QObject):
         other = [run for run in self.runs if run.by_hand and not run.archived and self.run is not None]
         same = [run for run in other if run.identity.dataset_path == self._judged_file]
         found = max(same, key=lambda run: run.id, default=None)
-        return None if found and self.gold is not None and self.gold.name == found.title else found
+        return None if found == self._labelled_in else found
+
+    @property
+    def _labelled_in(self) -> StoredRun | None:
+        """The labels by hand that were chosen for the open run."""
+        gold = self._gold_of.get(self._judged_file)
+        named = (run for run in self.runs if run.by_hand and gold and gold.name == capitalised(run.in_short))
+        return next(named, None)
 
     def use_own_labels(self) -> None:
         self._stays = True
         self._gold_reader.drop()
+        self._labels.drop()
         self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
 
@@ -287,8 +299,14 @@ class Workspace(QObject):
         self.dataset_failed.emit(error)
 
     def _take_gold(self, dataset: "Dataset") -> None:
+        self._labels.drop()  # which were read again meanwhile
         self._gold_of[self._gold_for] = dataset
         self.gold_changed.emit()
+
+    def _take_labels_by_hand(self, dataset: "Dataset") -> None:
+        known = self._gold_of.get(self._gold_for)
+        if known is None or known.name != dataset.name or not known.table.equals(dataset.table):
+            self._take_gold(dataset)
 
     # Runs
 
@@ -470,6 +488,8 @@ class Workspace(QObject):
         self.run_changed.emit()
         if before is not None:
             run_closed()
+        if (labelled := self._labelled_in) is not None:  # annotators may have given more since
+            self._read_labels_of(labelled.id)
         wanted, self._to_review = self._to_review, None
         if wanted is not None and wanted[0] == results.run.id:
             self.show_in_review(wanted[1])
@@ -509,6 +529,7 @@ class Workspace(QObject):
     def set_author(self, name: str) -> None:
         name = "".join(letter for letter in name if letter.isprintable()).strip()
         if name != self.state.text(AUTHOR):
+            self.author_leaves.emit()
             self.state.set_text(AUTHOR, name)
             self.author_changed.emit()
 

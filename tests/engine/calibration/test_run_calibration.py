@@ -188,6 +188,6 @@ def test_a_criterion_with_one_label_is_left_out_with_the_reason_and_one_label_of
     first, *others = gold.texts("safety_preference").to_pylist()
     made = calibrate_run(match(system, with_texts(gold, safety_preference=[first, *("" for _ in others)])))
     assert "safety" not in made.calibration.criteria
-    assert "1 human labels, 1 different instructions" in made.left_out["safety"]
+    assert "1 human label of 1 instruction." in made.left_out["safety"]
     with pytest.raises(SetupError, match="No criterion can be calibrated"):
         calibrate_run(match(system, gold.head(1), partial=True))

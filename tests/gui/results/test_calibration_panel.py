@@ -14,9 +14,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from engine.annotations.records import new_note
+from engine.annotations.records import new_note, new_review
 from engine.core.errors import RunBusyError
-from engine.core.judgments import CriterionCalibration
+from engine.core.items import Preference
+from engine.core.judgments import CriterionCalibration, Origin
 from engine.core.tables import Table
 from engine.data.dataset import load_dataset
 from engine.data.slices import Slicing, slicing
@@ -273,6 +274,11 @@ def test_shares_of_labels_are_corrected_by_slice_where_annotators_labelled_a_par
     assert isinstance(expected, Table)
     assert table.as_text() == expected.with_tabs()
     assert {row[1] for row in expected.rows} > {"all items"}
+    labels = {"relevance": Preference.A}
+    for item in range(19, 30):  # no label is overridden: no measure changes but these
+        opened.workspace.say(new_review(str(item), "Ada", None, labels, Origin.RANDOM, seed=0))
+    place = [column.key for column in expected.columns].index("labelled")
+    qtbot.waitUntil(lambda: opened.slices.shares.tables[0].table.rows[0][place] == 29)
 
 
 @pytest.mark.slow
@@ -357,3 +363,18 @@ def test_items_are_divided_by_their_tags_and_who_labels_blind_is_shown_his_own_a
     qtbot.waitUntil(lambda: choice.slicing is None and choice.by.findData("tag") < 0)
     reviewer.switch_blind(False)
     qtbot.waitUntil(lambda: choice.by.findData("tag") > 0)
+
+
+def test_a_random_sample_that_grew_on_another_page_is_divided_anew(qtbot: QtBot, opened: ResultsPage) -> None:
+    def label(item: str) -> None:
+        opened.hide()
+        with qtbot.waitSignal(opened.workspace.reviewed):
+            said = new_review(item, "Ada", None, {"safety": Preference.A}, Origin.RANDOM, seed=0)
+            opened.workspace.say(said)
+        opened.show()
+
+    label("1")
+    assert [len(part) for part in divide(qtbot, opened, "random-sample").slices] == [1, DEMO_ITEMS - 1]
+    label("2")
+    choice = opened.slices.choice
+    qtbot.waitUntil(lambda: [len(part) for part in choice.slicing.slices] == [2, DEMO_ITEMS - 2])

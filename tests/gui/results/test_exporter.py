@@ -345,8 +345,12 @@ def test_csv_json_and_report_are_written_and_name_where_weights_come_from(
     weights = json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]
     assert (weights["weights"]["safety"], weights["from"]) == (5, "saved as “<i>safety”")
     open_labels(qtbot, opened, few_labels)
+    opened.workspace.call_run(1, "night")  # after it was measured
+    qtbot.waitUntil(lambda: opened.workspace.run.results.run.name == "night")
     exported(qtbot, opened, lambda: opened.export(Form.REPORT, tmp_path / "report.html"))
-    assert "saved as “&lt;i&gt;safety”" in (tmp_path / "report.html").read_text("utf-8")
+    report = (tmp_path / "report.html").read_text("utf-8")
+    assert "saved as “&lt;i&gt;safety”" in report
+    assert "run 1 “night” against" in report
 
 
 def test_an_opened_submission_is_named_as_one(

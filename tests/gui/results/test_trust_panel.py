@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from engine.analysis.trust import TrustRequest, trust_of
-from engine.annotations.records import Filters, ListOrder
+from engine.annotations.records import Filters, ListOrder, new_override
 from engine.core.events import CancelToken
+from engine.core.items import Preference
 from engine.data.dataset import load_dataset
 from engine.metrics import trust
 from engine.metrics.matching import system_of_run
@@ -110,6 +111,12 @@ def test_what_was_found_goes_with_its_wishes_and_its_labels(
         assert panel.sheet.section("thresholds") is None
     find_out(qtbot, panel)
     open_labels(qtbot, opened, few_labels)
+    assert panel.found is None
+    find_out(qtbot, panel)
+    with RunStore(opened.workspace.store_path) as store:
+        store.annotate(1, new_override("1", "safety", Preference.A, None, "Ben"))
+    with qtbot.waitSignal(opened.workspace.run_changed):  # as an import lets it be read
+        opened.workspace.read_run_again()
     assert panel.found is None
 
 

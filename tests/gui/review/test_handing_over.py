@@ -197,7 +197,14 @@ def test_items_are_assigned_as_the_plan_says_over_no_file_that_is_there(
     again.act_button.click()
     qtbot.waitUntil(lambda: again.planned)
     again.use_button.click()
-    qtbot.waitUntil(lambda: "has Ben.tsv, assignment.tsv already" in shown_text(again.notice))
+    refused = "has Ben.tsv, assignment.tsv already"
+    qtbot.waitUntil(lambda: refused in shown_text(again.notice))
+
+    def write_and_close() -> None:
+        again.use_button.click()
+        again.reject()
+
+    assert refused in problem(qtbot, space, write_and_close)
 
 
 def test_labels_of_others_are_counted_and_then_shown_at_once(

@@ -466,6 +466,9 @@ def test_each_person_stands_beside_the_others_with_text_and_note_and_who_settles
     own = annotators.beside.columns.own.shown
     assert own.system == "To adjudicate"
     assert own.remark.startswith("Majority: A (2 of 3)")
+    run = annotators.workspace.run.results
+    annotators.workspace.note_item(run.content_hashes["3"], "So it is.", [])
+    annotators.until(lambda: "Note: So it is." in [each.remark for each in annotators.beside.columns.texts])
     annotators.reviewer.blind_button.click()
     assert not annotators.reviewer.adjudicate_button.isChecked()
     assert not annotators.session.adjudicating

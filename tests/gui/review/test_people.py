@@ -288,6 +288,18 @@ def test_a_label_does_not_become_that_of_who_explains_nor_a_text_that_of_who_lab
     assert said()[2:] == [("Ada", good, mine), ("Ada", good, "Ada's other words.")]
 
 
+def test_what_waits_for_the_store_or_is_being_written_stays_that_of_who_said_it(page: Page) -> None:
+    page.press("X")
+    page.write("Ada's words.")
+    page.workspace.set_author("Ben")
+    assert not page.desk.writing
+    page.until(lambda: not page.keys.pausing)
+    page.explain("Ben's words.")
+    said = [(each.author, each.preference, each.explanation) for each in page.overrides]
+    assert said == [("Ada", Preference.BOTH_BAD, None), ("Ben", None, "Ben's words.")]
+    assert page.drafts() == ["Ada's words."]
+
+
 @pytest.mark.parametrize("key", [Qt.Key.Key_X, Qt.Key.Key_Return])
 def test_what_was_wished_of_one_run_is_not_done_in_another(page: Page, key: Qt.Key) -> None:
     second = add_run(page.store)
@@ -346,6 +358,8 @@ def test_blind_nothing_is_told_before_the_own_label(page: Page) -> None:
     with page.hears("Label it first (A, B, G or X), then write: you label blind."):
         page.press("E")
     assert not page.desk.writing
+    page.press("BAX")  # of a word that was meant for the editor
+    assert page.workspace.acts == []
 
 
 def test_a_blind_label_confirms_or_overrides_shows_its_criterion_alone_and_enter_waits_for_all(
@@ -404,6 +418,19 @@ def test_what_is_written_becomes_a_draft_where_it_is_hidden_also_from_who_gives_
     dialog.field.setText("Ben")
     dialog.accept()
     assert not page.desk.writing
+
+
+def test_an_explanation_leaves_how_its_label_was_given(page: Page) -> None:
+    page.listing(page.reviewer.blind_button.click)
+    page.press("1")
+    label = next(each for each in Preference if each is not page.session.effective_labels()["relevance"])
+    page.say(KEYS[label])
+    page.explain("Because.")
+    page.listing(page.reviewer.blind_button.click)  # now by uncertainty
+    page.press("1")
+    page.explain("Because of that.")
+    how = [(each.preference, each.blind, each.origin) for each in page.overrides]
+    assert how == [(label, True, Origin.DATASET)] * 3
 
 
 def test_blind_is_for_each_person_and_the_side_columns_and_is_remembered(page: Page, open_page: Open) -> None:

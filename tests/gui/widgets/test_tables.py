@@ -12,9 +12,11 @@ from engine.core import tables
 from engine.core.tables import Column, Estimate, ItemsBehind, Kind, Section, Sentences, Sheet, Table, Value
 from gui.widgets.actions import controls
 from gui.widgets.glossary import HelpMark
+from gui.widgets.labels import STRETCH, as_column, scrolling
 from gui.widgets.text_views import SheetView
 from gui.widgets.theme import DARK, LIGHT, Colours
 from gui.widgets.views import SORT_ROLE, Head, HeadedModel, TableModel, measure_view
+from tests.gui.fits import wrong_with
 from tests.gui.labels import shown_text
 from tests.gui.seen import contrast
 from tests.gui.steps import column
@@ -189,6 +191,15 @@ def test_a_section_shows_what_a_window_can_show_of_it(qtbot: QtBot) -> None:
     assert [mark.topic.value for mark in view.findChildren(HelpMark)] == ["Kappa"]  # the first of them
     section = view.section("measured")
     assert [table.rowCount() for table in section.tables] == [2]
+
+
+def test_sentences_are_whole_in_a_narrow_window(qtbot: QtBot) -> None:
+    view = shown(qtbot, Section("said", "In short", [Sentences(["A sentence of words. " * 20])]))
+    area = scrolling(as_column(view, STRETCH))
+    qtbot.addWidget(area)
+    area.resize(240, 300)  # narrower than Qt would like the sentences to be
+    area.show()
+    assert wrong_with(area) == []
 
 
 def test_a_section_grows_in_place_and_goes(qtbot: QtBot) -> None:

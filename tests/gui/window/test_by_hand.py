@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from engine.core.items import PREFERENCES
+from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
@@ -110,3 +110,11 @@ def test_a_judge_is_measured_by_them_in_one_click(qtbot: QtBot, tmp_path: Path, 
             **{"1": "A", "2": "B", "3": "both_good"}
         }
         assert space.labelled_by_hand is None
+        # Labels that are given later count, too, also of a run whose name is none of a file.
+        space.call_run(2, "round 1/2")
+        space.open_run(2)
+        qtbot.waitUntil(lambda: is_open(space, 2))
+        space.override(JudgmentKey("4", "relevance"), Preference.B, None)
+        _stored(qtbot, main)
+        space.open_run(1)
+        qtbot.waitUntil(lambda: {item.id for item in space.gold if item.gold} == {*"1234"})
