@@ -188,6 +188,21 @@ def _difference_held(
 
 
 @simulated(
+    "few labels",
+    at_most("equal systems: p < .05", 1 - NOMINAL, MOST_FALSE_DIFFERENCE),
+    product((1, 2, 3, 5, 10, 20), (60, 200), (0.6, 0.8)),
+    "{0} and {1} labels, {2:g}",
+)
+def _differ_by_few(random: np.random.Generator, few: int, many: int, share: float) -> bool:
+    """Equal systems, called different as the mean over two criteria, of which one has few labels."""
+    leads = {size: np.subtract(*(random.random((2, size)) < share).astype(float)) for size in (few, many)}
+    found = intervals.OverInstructions.of_enough(
+        {str(size): lead for size, lead in leads.items()}, {str(size): range(size) for size in leads}
+    )
+    return found.p_value < 1 - NOMINAL
+
+
+@simulated(
     "better",
     at_most("better? yes", 0.025, MOST_FALSE_YES),
     product([each for each in worlds() if each.instructions >= intervals.FEW], (0.5, 0.7, 0.9)),

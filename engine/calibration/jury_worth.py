@@ -17,6 +17,8 @@ from engine.metrics.accuracy import is_right
 from engine.metrics.intervals import FEW, OverInstructions, group_numbers, holm
 from engine.metrics.matching import System, match_together, system_of_run
 
+_OPPOSITE = 1e-9  # the sum of correlations: 0 of two judges of which always one alone is right
+
 
 @dataclass(frozen=True)
 class JudgeWorth:
@@ -33,7 +35,7 @@ class JudgeWorth:
 @dataclass(frozen=True)
 class JuryWorth:
     """`accuracy`: of the mean of all, 0 to 1. `effective`: how many independent judges they are worth, None
-    where one never errs, or always.
+    where one never errs, or always, or just where another does not.
     """
 
     judges: tuple[JudgeWorth, ...]
@@ -53,9 +55,10 @@ def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> 
     """N / (1 + (n - 1) rho) with rho the average correlation of two judges' errors: Kish's design effect
     (Survey Sampling, 1965, 5.4) of the mean of n judges, here n^2 over the sum of their correlation matrix.
     `wrong`: (judges, labels); errors are compared within the criterion of each label. None where a judge's
-    errors never vary. The interval is of the logarithm, by the influence of each instruction on the
-    correlations: the lower end as if all judges erred on one instruction more, the upper as if one of them
-    did, since few errors may seem more alike, or less, than they are. Simulated: `bench/coverage/juries.py`.
+    errors never vary, and of two of which one errs just where the other does not. The interval is of the
+    logarithm, by the influence of each instruction on the correlations: the lower end as if all judges erred
+    on one instruction more, the upper as if one of them did, since few errors may seem more alike, or less,
+    than they are. Simulated: `bench/coverage/juries.py`.
     """
     judges, labels = wrong.shape
     found = _log_effective(wrong, criteria, groups, np.ones(labels))
@@ -76,7 +79,7 @@ def effective_number(wrong: BoolArray, criteria: IntArray, groups: IntArray) -> 
             return Estimate(value)
         ends.append(interval)
     low, high = ends[0].low, max(each.high for each in ends[1:])
-    shown = max(float(np.exp(low)), 1.0), float(np.exp(high))
+    shown = min(max(float(np.exp(low)), 1.0), value), float(np.exp(high))
     return Estimate(value, shown)
 
 
@@ -94,6 +97,8 @@ def _log_effective(
     errors /= spread[:, None]
     correlations = (errors * shares) @ errors.T
     total = float(correlations.sum())
+    if total < _OPPOSITE:
+        return None
     pulls = shares * (correlations.sum(axis=0) @ errors**2 - errors.sum(axis=0) ** 2) / total
     mean = float(np.log(len(wrong) ** 2 / total))
     return OverInstructions.of_pulls(mean, pulls.tolist(), shares.tolist(), groups.tolist())

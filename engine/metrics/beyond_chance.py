@@ -19,6 +19,7 @@ from engine.metrics.intervals import LEAST_GROUPS, Interval, group_numbers, quan
 
 ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMAN_LABELS])
 _AT_ONCE = 50_000  # instructions
+_AS_FAR = 1e-12
 
 Statistic = Callable[[FloatArray, BoolArray], FloatArray]
 
@@ -177,11 +178,13 @@ class MetLabels:
             cells = (cells + cells.swapaxes(-2, -1)) / 2
         moved = statistic(self._all + cells, self.alike)
         agrees = np.eye(labels, dtype=bool).ravel()
-        lowest = np.nanargmin(np.where(agrees, np.nan, moved))
-        highest = np.nanargmax(np.where(agrees, moved, np.nan))
-        low, below = self._and(cells[lowest])._with_error(statistic)
-        high, above = self._and(cells[highest])._with_error(statistic)
-        ends = np.clip([low - t * below, high + t * above], least, 1.0)
+        # Of cells that move it as far, such as (A, B) and (B, A), all: else the first of two would decide.
+        lowest, highest = np.where(agrees, np.nan, moved), np.where(agrees, moved, np.nan)
+        lows = self._with_each(cells[lowest <= np.nanmin(lowest) + _AS_FAR], statistic)
+        highs = self._with_each(cells[highest >= np.nanmax(highest) - _AS_FAR], statistic)
+        low = min(found - t * error for found, error in lows)
+        high = max(found + t * error for found, error in highs)
+        ends = np.clip([low, high], least, 1.0)
         return Measured(value, Interval(min(float(ends[0]), value), max(float(ends[1]), value)))
 
     def value(self, statistic: Statistic) -> float | None:
@@ -198,8 +201,11 @@ class MetLabels:
         items = self.tables.reshape(len(self.tables), -1).sum(axis=1)
         return np.asarray(items / (self.times @ items))
 
-    def _and(self, table: FloatArray) -> "MetLabels":
-        return replace(self, tables=np.stack([*self.tables, table]), times=np.append(self.times, 1))
+    def _with_each(self, cells: FloatArray, statistic: Statistic) -> list[tuple[float, float]]:
+        """The statistic and its standard error with one instruction more, of each such table."""
+        times = np.append(self.times, 1)
+        more = (replace(self, tables=np.stack([*self.tables, cell]), times=times) for cell in cells)
+        return [each._with_error(statistic) for each in more]
 
     def _with_error(self, statistic: Statistic) -> tuple[float, float]:
         """The statistic and its standard error, by leaving out each instruction (Efron and Stein 1981)."""

@@ -26,6 +26,7 @@ FORECAST = (50, 100, 200, 400)
 UNSCORED = -1.0
 """The confidence of what is not judged: no threshold accepts it."""
 _QUANTILES = tuple(place / 10 for place in range(9, -1, -1))
+_MORE = 1.02  # times the labels, step by step
 _MOST_TIMES = 1e4  # so many times the labels are no answer to how many more are needed
 _BETS = np.arange(0.1, 1, 0.2)  # shares of all that can be lost; the mean of several bets is a bet, too
 _DRAWS = 100
@@ -106,7 +107,6 @@ class Threshold(_Tested):
     """What may stand if all from `confidence` on may. `accepted`: the share of all judged items; `labels`:
     how many of these are labelled; `agreement`: of those. `p`: how probable so much agreement is if the true
     one is just below the target. `level`: at which it was tested; None if the labels are too few for a test.
-    `more_labels`: how many more would let it pass if agreement stays as seen, None where none would.
     """
 
     confidence: float
@@ -115,7 +115,6 @@ class Threshold(_Tested):
     agreement: Estimate | None
     p: float
     level: float | None = None
-    more_labels: int | None = None
 
 
 @dataclass(frozen=True)
@@ -133,11 +132,15 @@ class Promise:
 
 @dataclass(frozen=True)
 class Trust:
-    """`thresholds`: from the highest confidence to the lowest. `taken`: the lowest that passed its test."""
+    """`thresholds`: from the highest confidence to the lowest. `taken`: the lowest that passed its test.
+    `more_labels`: how many more would let something stand, if agreement stays as seen; None if none would, or
+    something does.
+    """
 
     promise: Promise
     labels: int
     thresholds: tuple[Threshold, ...]
+    more_labels: int | None = None
 
     @property
     def taken(self) -> Threshold | None:
@@ -147,15 +150,12 @@ class Trust:
     def accepted(self) -> float:
         return self.taken.accepted if self.taken else 0.0
 
-    @property
-    def more_labels(self) -> int | None:
-        """How many more labels would let something stand, if agreement stays as seen; None if none would."""
-        return min((each.more_labels for each in self.thresholds if each.more_labels), default=None)
-
     @classmethod
     def of(cls, judged: JudgedConfidence, part: TrustSample, promise: Promise) -> Self:
         tested = _tested(judged, part, promise)
-        return cls(promise, part.labels, tuple(_threshold(each, judged, part, promise) for each in tested))
+        nothing = not promise.anytime and not any(each.passed for each in tested)
+        more = _more_labels(tested, part.labels, promise) if nothing else None
+        return cls(promise, part.labels, tuple(_threshold(each, judged) for each in tested), more)
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,7 @@ class _Test(_Tested):
     confidence: float
     above: TrustSample
     found: OverInstructions | None
+    best: float = 0.0  # of how many labels it were, did all agree
     p: float = 1.0
     level: float | None = None
     can_pass: bool = False
@@ -173,12 +174,19 @@ def _tested(judged: JudgedConfidence, part: TrustSample, promise: Promise) -> li
     middle one; each is tested at its own share and what the one before handed on, which is all if it passed.
     """
     tests = [_test(at, part.above(at), promise) for at in judged.thresholds]
-    able, handed_on = [place for place, test in enumerate(tests) if test.can_pass], 0.0
+    levels = _levels([(each.can_pass, each.p) for each in tests], promise.risk)
+    return [replace(test, level=level) for test, level in zip(tests, levels, strict=True)]
+
+
+def _levels(tests: Sequence[tuple[bool, float]], risk: float) -> list[float | None]:
+    """At which level each is tested: of whether it can pass, and its p; None for what cannot."""
+    able, handed_on = [place for place, (can_pass, _) in enumerate(tests) if can_pass], 0.0
+    levels: list[float | None] = [None] * len(tests)
     for place in able:
         own = (place == able[0]) + (place == able[len(able) // 2])
-        tests[place] = leveled = replace(tests[place], level=promise.risk / 2 * own + handed_on)
-        handed_on = leveled.level if leveled.passed and leveled.level else 0.0
-    return tests
+        levels[place] = level = risk / 2 * own + handed_on
+        handed_on = level if tests[place][1] <= level else 0.0
+    return levels
 
 
 def _test(at: float, above: TrustSample, promise: Promise) -> _Test:
@@ -189,21 +197,18 @@ def _test(at: float, above: TrustSample, promise: Promise) -> _Test:
     if promise.anytime:
         values = above.by_instruction
         p, at_best = _p_by_bets(values, promise.target), _p_by_bets(np.ones_like(values), promise.target)
+        best = 0.0
     else:
-        best = replace(found, mean=1.0, pulls=np.zeros_like(found.pulls), sides=0)
-        p, at_best = found.p_share_above(promise.target), best.p_share_above(promise.target)
+        best = replace(found, mean=1.0, pulls=np.zeros_like(found.pulls), sides=0).worth_of_share
+        p, at_best = found.p_share_above(promise.target), chance_of_share(1.0, best, promise.target)
     can_pass = found.instructions >= FEW and at_best <= promise.risk / 2
-    return _Test(at, above, found, p, can_pass=can_pass)
+    return _Test(at, above, found, best, p, can_pass=can_pass)
 
 
-def _threshold(test: _Test, judged: JudgedConfidence, part: TrustSample, promise: Promise) -> Threshold:
+def _threshold(test: _Test, judged: JudgedConfidence) -> Threshold:
     found, accepted = test.found, float(judged.decided_by(test.confidence).sum())
-    more = None
-    if found is not None and not promise.anytime:
-        more = _more_labels(found, part.labels, promise.target, promise.risk / 2)
     agreement = Estimate(found.mean, found.share_interval()) if found is not None else None
-    of_test = (test.p, test.level, more)
-    return Threshold(test.confidence, accepted, test.above.labels, agreement, *of_test)
+    return Threshold(test.confidence, accepted, test.above.labels, agreement, test.p, test.level)
 
 
 def _p_by_bets(values: FloatArray, target: float) -> float:
@@ -212,20 +217,27 @@ def _p_by_bets(values: FloatArray, target: float) -> float:
     return min(1.0, 1 / float(had.max(initial=1.0)))
 
 
-def _more_labels(found: OverInstructions, labels: int, target: float, level: float) -> int | None:
-    """How many more labels of all items make a test pass, if what was accepted agrees as these do."""
-    worth = found.worth_of_share
-
-    def passes(times: float) -> bool:
-        return chance_of_share(found.mean, worth * times, target) <= level
-
-    if found.mean <= target or not passes(_MOST_TIMES):
+def _more_labels(tests: Sequence[_Test], labels: int, promise: Promise) -> int | None:
+    """How many more labels of all items make any test pass, by the same procedure: more thresholds can be
+    tested then, and each at its own level.
+    """
+    known = [(each.found, each.found.worth_of_share, each.best) for each in tests if each.found is not None]
+    target, times = promise.target, 1.0
+    if all(found.mean <= target for found, *_ in known):
         return None
-    low, high = 1.0, _MOST_TIMES
-    while high / low > 1.01:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return max(math.ceil(labels * (high - 1)), 1)
+    while (times := times * _MORE) < _MOST_TIMES:
+        tried = [
+            (
+                found.instructions * times >= FEW
+                and chance_of_share(1.0, best * times, target) <= promise.risk / 2,
+                chance_of_share(found.mean, worth * times, target),
+            )
+            for found, worth, best in known
+        ]
+        levels = _levels(tried, promise.risk)
+        if any(level is not None and p <= level for (_, p), level in zip(tried, levels, strict=True)):
+            return max(math.ceil(labels * (times - 1)), 1)
+    return None
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,10 @@ def jury_worth_section(found: JuryWorth) -> Section:
 
 def _effective_in_words(found: JuryWorth) -> str:
     if found.effective is None or found.correlation is None:
-        return "How alike the judges err is unknown: one is right on all of these labels, or on none."
+        return (
+            "How alike the judges err is unknown: one is right on all of these labels, on none, or just where"
+            " another is not."
+        )
     judges, ends = len(found.judges), found.effective.ends
     fewer = "This is" if ends is not None and ends[1] < judges else "It is not known whether this is"
     labels = f"{counted(found.labels, 'human label', 'human labels')} of {found.instructions:,} instructions"

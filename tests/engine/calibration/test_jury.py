@@ -429,6 +429,8 @@ def test_a_copy_adds_nothing_and_what_is_rare_is_not_called_independent() -> Non
     assert few.ends is not None
     assert few.ends[0] < 2 < few.value < few.ends[1]
     assert effective_number(np.zeros((2, 60), np.bool_), criteria, groups) is None
+    # Always A and always B: of such two it is not known either, rather than a division by 0.
+    assert effective_number(np.stack([wrong[0], ~wrong[0]]), criteria, groups) is None
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ def test_a_plan_says_what_the_judges_are_worth_and_stores_nothing(
     command: Command, demo_store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     printed = command("jury", 1, other, "--gold", safety_alone(demo_gold, tmp_path), "--plan")
-    assert "one is right on all of these labels, or on none" in printed
+    assert "one is right on all of these labels, on none" in printed
     assert "Least is lost without" in printed
     with RunStore(demo_store) as opened:
         assert len(opened.runs()) == 1

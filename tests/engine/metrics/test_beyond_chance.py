@@ -5,6 +5,7 @@ import pytest
 
 from engine.metrics.beyond_chance import MetLabels, ac1_of, kappa_of
 from tests.judged import A, B
+from tests.steps import there
 
 ALIKE = np.eye(2, dtype=bool)
 
@@ -34,3 +35,11 @@ def test_what_never_disagreed_is_not_certain_to_agree() -> None:
     assert found.interval.high == 1
     assert MetLabels.of([A, B], [A, B], [0, 0]).measured(kappa_of) == (1, None)  # one instruction
     assert MetLabels.of([A, A], [A, A], [0, 1]).measured(kappa_of) == (None, None)  # one label
+
+
+def test_kappa_of_two_has_one_interval_whoever_is_first() -> None:
+    """(A, B) and (B, A) move it as far here, with errors of their own."""
+    one, other = [A] * 12 + [B] * 8, [A] * 9 + [B] * 3 + [A] * 3 + [B] * 5
+    groups = [*(place // 2 for place in range(10)), *range(5, 15)]
+    found, turned = (MetLabels.of(*two, groups).measured(kappa_of) for two in ((one, other), (other, one)))
+    assert found.interval == pytest.approx(there(turned.interval), abs=1e-12)

@@ -80,6 +80,22 @@ def test_how_many_more_labels_are_needed_is_said_where_they_would_help() -> None
     assert Trust.of(ALL_ALIKE, part([0.0] * 6 + [1.0] * 14), Promise(0.8)).more_labels is None
 
 
+def test_more_labels_are_for_the_thresholds_that_have_a_level() -> None:
+    """With twice as many labels one of ten would pass at half the risk, but has none of it."""
+    random = np.random.default_rng(6)
+    sure = random.random(60)
+    agreement = (random.random(60) < 0.75 + 0.2 * sure) * 1.0
+
+    def of_times(times: int) -> Trust:
+        more = TrustSample(np.tile(sure, (1, times)), np.tile(agreement, (1, times)), range(60 * times))
+        return Trust.of(judged(sure.tolist()), more, Promise())
+
+    found = of_times(1)
+    times = (60 + there(found.more_labels)) / 60
+    assert not any(of_times(each).taken for each in (1, 4, int(0.8 * times)))
+    assert of_times(round(times) + 1).taken
+
+
 def test_what_is_not_judged_never_stands() -> None:
     half = judged([UNSCORED] * 500 + [0.9] * 500)
     found = Trust.of(half, part([1.0] * 40), Promise(0.8))

@@ -115,6 +115,16 @@ def test_a_perfect_judge_on_few_labels_leaves_room_for_what_does_not_show() -> N
     assert ends_of(one.rate)[1] - 0.5 > 0.05
 
 
+def test_a_rate_near_0_is_as_sure_as_its_labels() -> None:
+    """One of a hundred labels, which the judge moves to .1 %: Wilson's interval would reach to 47 %."""
+    annotators, judge = np.full(500, np.nan), np.full(500, 0.03)
+    annotators[:100], annotators[0], judge[0] = 0, 1, 0.93
+    found = there(corrected(annotators, judge, np.arange(500), 500))
+    assert 0 < found.rate.value < 0.002
+    low, high = there(found.rate.ends)
+    assert low <= found.rate.value < high < 0.09 < there(found.labels.ends)[1]
+
+
 def test_items_of_one_instruction_count_as_one_as_far_as_they_are_alike() -> None:
     random = np.random.default_rng(1)
     answers = np.repeat(random.integers(0, 2, 40), 5).astype(float)
