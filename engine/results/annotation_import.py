@@ -104,7 +104,7 @@ class FileJoined:
     @property
     def is_whole(self) -> bool:
         """Whether nothing in it is left out, but for training."""
-        return not (self.items.other_text or self.items.missing or self.lacking)
+        return not (self.items.other_text or self.items.missing or self.lacking or self.made.skipped)
 
     @property
     def items_in_words(self) -> str:

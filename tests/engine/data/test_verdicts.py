@@ -112,6 +112,17 @@ def test_a_column_of_a_dataset_is_a_judge_and_the_others_are_not_read(tmp_path: 
         read_system(path, JudgeColumn("gpt"))
 
 
+def test_texts_in_columns_of_ours_are_those_of_the_dataset_though_they_look_like_dialogues(
+    tmp_path: Path,
+) -> None:
+    one, other = ("\n\nHuman: Hi.\n\nAssistant: " + answer for answer in ("Yes.", "No."))
+    row = {"id": "1", "instruction": "q", "output_a": one, "output_b": other, "gpt4": "B"}
+    path = write(tmp_path / "pairs.json", json.dumps([row, {**row, "id": "2", "gpt4": "A"}]))
+    dataset = load_dataset(path)
+    assert dataset[0].output_a == one
+    assert labels(placed(read_system(path, JudgeColumn("gpt4")), dataset)) == {"1": B, "2": A}
+
+
 def test_how_sure_a_judge_says_that_it_is_stands_beside_its_label(tmp_path: Path) -> None:
     def sure(name: str, text: str) -> list[float | None]:
         rows = read_system(write(tmp_path / name, text)).rows
