@@ -40,7 +40,7 @@ from engine.core.column_map import (
 from engine.core.errors import ColumnsError, Hint, Setting, Step
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import BACKGROUND, HUMAN_LABELS, Preference, digest, grouped, majority, written_label
-from engine.core.rubric import Rubric, default_criterion
+from engine.core.rubric import Rubric, overall_criterion
 from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
 from engine.data.column_source import (
     ASSISTANT,
@@ -116,7 +116,7 @@ class MappedTable(SourceTable):
         are_own = [source and source.whole for source in own] == [INSTRUCTION, *OUTPUTS]
         self._own_texts = are_own and ID in self._names
         self._alternatives = self._ranked and any(self._sources[name].is_list for name in RANKED)
-        self._verdict = f"{default_criterion(rubric.names)}_preference"
+        self._verdict = f"{overall_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._labels = dict.fromkeys(label_column(name) for name in self._sources if is_label(name))
         if self._ranked or OUTPUT in self._sources:

@@ -417,7 +417,8 @@ def _rows(
         raise InputError(path, [found], Hint(FileKind.VERDICTS))
     said = columns if columns is not None and not columns.sources else None
     if columns is None or said:
-        columns = known.map_for(rubric) if known is not None else remembered(sample.file_columns)
+        main = default_criterion(rubric.names)
+        columns = known.map_for(rubric, main) if known is not None else remembered(sample.file_columns)
     if columns is None and holds_verdicts(sample):  # ids and labels, without texts
         own_id = next(filter(is_id, sample.columns))
         label = next(name for name in sample.columns if may_be_label(sample, name))

@@ -13,7 +13,8 @@ from hypothesis import strategies as some
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, InputError
 from engine.core.items import Preference
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, rubric_of_names
+from engine.data.catalogue import every_known
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.dataset import Dataset, load_dataset
@@ -580,6 +581,19 @@ def test_a_known_file_may_be_read_with_what_values_mean_or_without_bad_rows(tmp_
     assert [item.gold["overall_quality"].label for item in told] == ["B", "tie"]
     assert load_dataset(path, columns=ColumnMap(skip_bad_rows=True)).ids == ["1"]
     assert report_on(path, columns=ColumnMap.of({}, {"oops": "tie"})).items == 2
+
+
+@pytest.mark.parametrize(("names", "labelled"), [(("helpful", "harmless"), ()), (("better",), ("better",))])
+def test_who_won_is_on_no_criterion_but_the_only_one_or_overall_quality(
+    tmp_path: Path, names: tuple[str, ...], labelled: tuple[str, ...]
+) -> None:
+    chosen = lines(tmp_path / "x.jsonl", {"prompt": "q", "good": "a", "bad": "b"})
+    known = next(each for each in every_known() if each.slug == "pku-saferlhf-30k")
+    path = tmp_path / "known.jsonl"
+    path.write_text(known.rows.strip(), encoding="utf-8")
+    rubric = rubric_of_names(names)
+    for dataset in (load_dataset(chosen, rubric, columns=RANKED), load_dataset(path, rubric)):
+        assert dataset.criteria == labelled
 
 
 def test_context_and_reference_are_fields_of_items_and_no_part_of_their_content(tmp_path: Path) -> None:
