@@ -97,7 +97,8 @@ class AnnotationFile:
     `store`: the id of the run store that it was written by, at `written` (UTC). `items`: the hash of the
     content of each item of which anything is said, by its id. `known_as`: by name, how that annotator is
     called in other stores, each by its id. `texts`: of items, where these were asked for. `skipped`: rows of
-    another tool's file that cannot be read and were left out, with the reason.
+    another tool's file that cannot be read and were left out, with the reason. `undated`: it says no times,
+    and its annotations have that of the file.
     """
 
     store: str
@@ -108,6 +109,7 @@ class AnnotationFile:
     known_as: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     texts: Mapping[str, Item] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    undated: bool = False
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -396,7 +398,7 @@ def load_annotations(
     if save_columns and columns is not None:
         remember(names, columns)
     of = f"labels of {slug or path.name}"
-    return AnnotationFile(of, made, facts, items, tuple(words), skipped=tuple(skipped))
+    return AnnotationFile(of, made, facts, items, tuple(words), skipped=tuple(skipped), undated=True)
 
 
 _NAME_THEM = Hint("Say who labelled, or how its columns are read: ", Step.NAME_ANNOTATOR)
