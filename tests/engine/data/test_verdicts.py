@@ -221,6 +221,23 @@ def test_items_of_the_same_texts_get_a_row_each(tmp_path: Path) -> None:
     assert labels(placed(read, dataset)) == {"q1": A, "q2": B}
 
 
+@pytest.mark.parametrize("other", ["other", "same"])
+def test_of_items_with_the_same_texts_the_candidates_say_which_and_on_which_side(
+    other: str, tmp_path: Path
+) -> None:
+    models = [("m1", "m2"), ("m1", "m3"), ("m3", "m2")]
+    texts = {"instruction": "q", "output_a": "same", "output_b": other}
+    rows = [{"id": f"q{m}{n}", **texts, "candidate_a": m, "candidate_b": n} for m, n in models]
+    dataset = load_dataset(write(tmp_path / "gold.json", json.dumps(rows)))
+    made = [
+        {"instruction": "q", "output_1": other, "output_2": "same", "generator_1": n, "generator_2": m}
+        | {"annotator": "judge", "preference": said}
+        for (m, n), said in zip(models[::-1], (1.5, 1, 2), strict=True)
+    ]
+    read = read_system(write(tmp_path / "a.json", json.dumps(made)))
+    assert labels(placed(read, dataset)) == {"qm1m2": A, "qm1m3": B, "qm3m2": TIE}
+
+
 def test_a_log_of_other_candidates_is_of_no_item(numbered: Dataset, tmp_path: Path) -> None:
     def log(name: str) -> str:
         return lines(game("1", name, "n", "B>A", "A>B"))
