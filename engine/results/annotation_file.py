@@ -23,6 +23,7 @@ from engine.core.column_map import (
     OUTPUT,
     OUTPUTS,
     RANKED,
+    RECORDS,
     ColumnMap,
     annotators_among,
     label_columns,
@@ -411,7 +412,7 @@ def _rows(
     """The short name of the tool's file, empty where it is not known, its rows in columns of ours, those that
     are left out, and the names of its own columns.
     """
-    inner = open_table(path)
+    inner = open_table(path, columns.source_of.get(RECORDS, "") if columns else "")
     sample = filled_sample(inner)
     known = known_as(sample)
     if known is not None and known.labelled_by_model:

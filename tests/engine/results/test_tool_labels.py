@@ -115,10 +115,12 @@ def test_a_hidden_repeat_is_no_label_where_a_column_names_the_annotator(
     three: Dataset, store: RunStore, tmp_path: Path
 ) -> None:
     run_id = opened(three, store, tmp_path)
-    path = tmp_path / "ann.csv"
-    rows = "place-1,Say 2.,One 2.,Two 2.,A,ann\nplace-2,Say 2.,One 2.,Two 2.,B,ann\n"
-    path.write_text(f"id,instruction,output_a,output_b,is,by\n{rows}", encoding="utf-8")
-    columns = ColumnMap.of({"overall_quality_preference": "is", "annotator": "by"})
+    path = tmp_path / "ann.json"
+    texts = {"instruction": "Say 2.", "output_a": "One 2.", "output_b": "Two 2.", "by": "ann"}
+    rows = [{"id": f"place-{place}", **texts, "is": said} for place, said in ((1, "A"), (2, "B"))]
+    path.write_text(json.dumps({"meta": [{"a": 1}], "of": {"rows": rows}}), encoding="utf-8")
+    named = {"overall_quality_preference": "is", "annotator": "by", "records": "of.rows"}
+    columns = ColumnMap.of(named)
     made = load_annotations(path, store, run_id, columns=columns)
     join(store, look_at(store, run_id, [(path.name, made)]))
     key = JudgmentKey("2", "overall_quality")
