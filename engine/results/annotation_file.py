@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from engine.annotations import records
 from engine.annotations.effective import annotators_of
@@ -365,7 +365,7 @@ def load_annotations(
         )
     try:
         is_ours = kind_of(path) is FileKind.LABELS_OF_ANNOTATORS
-        slug, rows, skipped, names = ("", [], [], []) if is_ours else _rows(path, rubric, columns)
+        found = _ToolFile() if is_ours else _rows(path, rubric, columns)
     except ColumnsError:
         raise
     except InputError as error:
@@ -381,7 +381,7 @@ def load_annotations(
     here = Counter(hashes.values())
     first: dict[str, str] = {}  # by content: each annotator may have a row for an item
     known: dict[tuple[str, str, str], str] = {}  # the row of each label: one more is a hidden repeat
-    for row in rows:
+    for row in found.rows:
         content, turned = _content(row.cells, hashes, here)
         own_id = row.cells[ID]
         place = first.setdefault(content, own_id) if here[content] == 1 else own_id
@@ -396,22 +396,29 @@ def load_annotations(
                 words.append(replace(word, created=made))
     if not words:
         raise InputError(path, ["holds no label of a person whose name it says."], _NAME_THEM)
-    if save_columns and columns is not None:
-        remember(names, columns)
-    of = f"labels of {slug or path.name}"
-    return AnnotationFile(of, made, facts, items, tuple(words), skipped=tuple(skipped), undated=True)
+    if save_columns:
+        remember(found.file_columns, found.columns)
+    of = f"labels of {found.slug or path.name}"
+    return AnnotationFile(of, made, facts, items, tuple(words), skipped=tuple(found.skipped), undated=True)
 
 
 _NAME_THEM = Hint("Say who labelled, or how its columns are read: ", Step.NAME_ANNOTATOR)
 
 
-@sandboxed
-def _rows(
-    path: Path, rubric: Rubric, columns: ColumnMap | None
-) -> tuple[str, list[SourceRow], list[str], list[str]]:
-    """The short name of the tool's file, empty where it is not known, its rows in columns of ours, those that
-    are left out, and the names of its own columns.
+class _ToolFile(NamedTuple):
+    """`slug`: the short name of the tool's file, empty where it is not known. `rows`: in columns of ours;
+    `skipped`: those that are left out. `columns`: how it is read, of `file_columns`.
     """
+
+    slug: str = ""
+    rows: Sequence[SourceRow] = ()
+    skipped: Sequence[str] = ()
+    columns: ColumnMap = ColumnMap()
+    file_columns: Sequence[str] = ()
+
+
+@sandboxed
+def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> _ToolFile:
     inner = open_table(path, columns.source_of.get(RECORDS, "") if columns else "")
     sample = filled_sample(inner)
     known = known_as(sample)
@@ -448,7 +455,8 @@ def _rows(
     if not skips:
         table.raise_problems()
     slug = known.slug if known else ""
-    return slug, rows, table.problems if skips else [], [*sample.file_columns]
+    skipped = table.problems if skips else ()
+    return _ToolFile(slug, rows, skipped, columns, [*sample.file_columns])
 
 
 def _content(cells: Mapping[str, str], hashes: Mapping[str, str], here: Collection[str]) -> tuple[str, bool]:
