@@ -172,8 +172,9 @@ def _export_annotations(store: RunStore, options: argparse.Namespace) -> None:
 def _import_annotations(store: RunStore, options: argparse.Namespace) -> int:
     rubric = store.run(options.id).identity.asked
     columns = shared.columns_of(options, rubric)
+    save = options.save_columns and not options.dry_run
     files = [
-        (path.name, load_annotations(path, store, options.id, options.by or "", columns))
+        (path.name, load_annotations(path, store, options.id, options.by or "", columns, save_columns=save))
         for path in options.files
     ]
     joining = look_at(store, options.id, files, _answers(store, options, files))

@@ -88,6 +88,13 @@ class ColumnMap:
         check_targets(sources)
         return cls(tuple(sources.items()), tuple((labels or {}).items()))
 
+    def over(self, other: "ColumnMap | None") -> "ColumnMap":
+        """The same, which names no columns, for a file that is read by another map."""
+        if other is None:
+            return self
+        labels = {**other.meaning_of, **self.meaning_of}
+        return ColumnMap(other.sources, tuple(labels.items()), self.skip_bad_rows or other.skip_bad_rows)
+
     @property
     def source_of(self) -> dict[str, str]:
         return dict(self.sources)

@@ -25,6 +25,13 @@ def default_criterion(known: Sequence[str]) -> str:
     return OVERALL if OVERALL in known else known[-1]
 
 
+def overall_criterion(known: Sequence[str]) -> str:
+    """Which criterion a label of the whole item is on: OVERALL, or the only one. The last of several may ask
+    for something else: which response is more helpful does not say which is less harmful.
+    """
+    return known[0] if len(known) == 1 else OVERALL
+
+
 class FieldProblem(NamedTuple):
     """What is wrong with a field, as the end of a sentence that begins with its name; the next step."""
 

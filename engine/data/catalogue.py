@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from engine.core.column_map import RECORDS, ColumnMap, label_column, targets
-from engine.core.rubric import Rubric, default_criterion
+from engine.core.rubric import Rubric, overall_criterion
 
 _FOLDER = Path(__file__).parent / "known"
 _OVERALL = "overall_quality"
@@ -44,9 +44,11 @@ class Known(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rows: str = ""
     items: str = ""
 
-    def map_for(self, rubric: Rubric) -> ColumnMap:
-        """How it is read for the criteria of a rubric; overall quality is the criterion that sums up."""
-        overall = default_criterion(rubric.names)
+    def map_for(self, rubric: Rubric, overall: str = "") -> ColumnMap:
+        """How it is read for the criteria of a rubric. `overall`: the one that labels of overall quality are
+        on, if not that of `overall_criterion`.
+        """
+        overall = overall or overall_criterion(rubric.names)
         known = {*targets(rubric)}
         sources = {name.replace(_OVERALL, overall): source for name, source in self.columns.items()}
         kept = {name: source for name, source in sources.items() if label_column(name) in known}

@@ -83,9 +83,13 @@ class _Guessing:
 
     def guess(self) -> Guess:
         found, of_labels = self._found, self._of_labels
-        # Responses first: what else there is depends on which columns they take.
-        self._guess_responses()
-        self._guess_instruction()
+        if {ID, INSTRUCTION, *OUTPUTS} <= {*self._sample.columns}:  # the texts as they are, dialogues or not
+            for name in (INSTRUCTION, *OUTPUTS):
+                found.set(name, name, Confidence.SURE, name)
+        else:
+            # Responses first: what else there is depends on which columns they take.
+            self._guess_responses()
+            self._guess_instruction()
         self._guess_candidates()
         self._guess_annotator()
         self._guess_id()

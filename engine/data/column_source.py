@@ -127,6 +127,14 @@ class CellSource:
         return any(None in place.path for place in self.cells)
 
     @cached_property
+    def entries_of(self) -> tuple[Step | str, ...]:
+        """The list of whose entries it reads something: its column, and the way to it; empty without one."""
+        lists = (
+            (each.column, *each.path[: each.path.index(None)]) for each in self.cells if None in each.path
+        )
+        return next(lists, ())
+
+    @cached_property
     def parts(self) -> bool:
         """Whether it says which part of a dialogue is read."""
         return any(place.part for place in self.cells)

@@ -407,7 +407,9 @@ def _read(
     """The same without a row: they are told as they are read, so that no process holds them twice."""
     table = open_table(path, columns.source_of.get(RECORDS, "") if columns else "")
     names = table.first_columns()
-    columns = remembered(names) if columns is None else columns
+    # What values mean, or that bad rows are left out, may be said of a file that is remembered or known, too.
+    said = columns if columns is not None and not columns.sources else None
+    columns = remembered(names) if columns is None or said else columns
     read_as = ""
     if columns is None and is_run_csv(names):
         table = of_run = RunCsvTable(table)
@@ -419,6 +421,7 @@ def _read(
             raise _foreign(sample, known, missing, rubric)
         columns, read_as = known.map_for(rubric), f"Read as {known.name}. {known.lost}".strip()
         table = table.again()
+    columns = said.over(columns) if said else columns
     if columns is not None:
         table = mapped = MappedTable(table, columns, rubric)
         mapped.read_ahead()

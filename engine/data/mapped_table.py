@@ -40,7 +40,7 @@ from engine.core.column_map import (
 from engine.core.errors import ColumnsError, Hint, Setting, Step
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import BACKGROUND, HUMAN_LABELS, Preference, digest, grouped, majority, written_label
-from engine.core.rubric import Rubric, default_criterion
+from engine.core.rubric import Rubric, overall_criterion
 from engine.data.column_content import MOST_VALUES, finite_number, said_meanings, values_in_words
 from engine.data.column_source import (
     ASSISTANT,
@@ -81,7 +81,7 @@ class MappedTable(SourceTable):
     give several items: then all rows are read at once. `strict`: a value of a label whose meaning is not
     known is a problem; else it is no label, and counted in `unknown`. `with_texts`: its rows hold the texts
     of items; else they hold what a judge said of them. `keep_annotators`: each has a column, however few or
-    many they are.
+    many they are; where rows name them, rows stay rows.
     """
 
     def __init__(
@@ -112,11 +112,16 @@ class MappedTable(SourceTable):
         self._sources = self._resolved(rubric)
         self._ranked = RANKED[0] in self._sources
         self._sides = RANKED if self._ranked else OUTPUTS
+        own = (self._sources.get(name) for name in (INSTRUCTION, *OUTPUTS))
+        are_own = [source and source.whole for source in own] == [INSTRUCTION, *OUTPUTS]
+        self._own_texts = are_own and ID in self._names
         self._alternatives = self._ranked and any(self._sources[name].is_list for name in RANKED)
-        self._verdict = f"{default_criterion(rubric.names)}_preference"
+        self._verdict = f"{overall_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
-        self._find_annotators(self._sources)
         self._labels = dict.fromkeys(label_column(name) for name in self._sources if is_label(name))
+        if self._ranked or OUTPUT in self._sources:
+            self._labels[self._verdict] = None
+        self._find_annotators(self._sources)
         self._made: list[SourceRow] | None = None
         self._ours = self._our_columns()
         self._taken = self._taken_columns()
@@ -182,7 +187,8 @@ class MappedTable(SourceTable):
     def _find_annotators(self, names: Iterable[str]) -> None:
         self._annotated: dict[str, tuple[str, ...]] = {}  # by label the columns of its annotators
         for name in names:
-            if (label := label_column(name)) != name:
+            # Not of a column beside ours that has a bar in its name.
+            if (label := label_column(name)) != name and label in self._labels:
                 self._annotated[label] = (*self._annotated.get(label, ()), name)
         self._by_majority = [name for name in self._annotated if name not in self._sources]
 
@@ -233,9 +239,10 @@ class MappedTable(SourceTable):
         rows = list(self._each(None))
         if GROUP in self._sources:
             rows = list(self._of_groups(rows))
-        if ANNOTATOR in self._sources and not self._sources[ANNOTATOR].is_list:
+        annotator = self._sources.get(ANNOTATOR)
+        if annotator is not None and not annotator.is_list and not self._keep_annotators:
             rows = self._of_items(rows)
-        rows = rows if self._keep_annotators else _few_annotators(rows)
+        rows = rows if self._keep_annotators else _few_annotators(rows, self._labels)
         self._find_annotators(dict.fromkeys(name for row in rows for name in row.cells))
         for row in rows:
             self._decide(row.cells)
@@ -279,7 +286,7 @@ class MappedTable(SourceTable):
                     cells |= self._of_list(name, source, reader, row.number)
                     continue
                 # A file whose columns are ours holds the texts as they are, dialogues or not.
-                if name in _MAY_BE_DIALOGUES and self._map.source_of:
+                if name in _MAY_BE_DIALOGUES and not self._own_texts:
                     dialogues[name] = reader.turns(source)
                 cells[name] = self._cell(name, source, reader, row.number, dialogues.get(name))
             except SourceProblem as problem:
@@ -386,23 +393,28 @@ class MappedTable(SourceTable):
         lists = [column for column in self._sources if label_column(column) == label and column != label]
         place = lists.index(name)
         values = reader.entries(source)
-        who, omitted = (self._beside(kind, place, len(values), reader) for kind in (ANNOTATOR, OMIT))
+        who, omitted = (self._beside(kind, source, place, values, reader) for kind in (ANNOTATOR, OMIT))
         found = {}
         for at, value in enumerate(values):
             if omitted[at].lower() in _OMITTED:
                 self.counts["annotations omitted"] += 1
             elif value:
-                name = _annotator_name(who[at]) or f"annotator {len(values) * place + at + 1}"
+                name = annotator_name(who[at]) or f"annotator {len(values) * place + at + 1}"
                 found[annotator_column(label, name)] = self._meant(value, source, reader, number)
         return found
 
-    def _beside(self, kind: str, place: int, count: int, reader: RowReader) -> list[str]:
-        """What stands beside each of some annotations: who gave them, whether they count."""
+    def _beside(
+        self, kind: str, labels: CellSource, place: int, values: Sequence[str], reader: RowReader
+    ) -> list[str]:
+        """What stands beside each of some annotations: who gave them, whether they count. It is read from
+        their own list; where several are named and none is that, from the one at their place.
+        """
         sources = [source for name, source in self._sources.items() if label_column(name) == kind]
         if not sources or not sources[0].is_list:
-            return [""] * count
-        found = reader.entries(sources[min(place, len(sources) - 1)])
-        return [*found, *[""] * count][:count]
+            return [""] * len(values)
+        own = [source for source in sources if source.entries_of == labels.entries_of]
+        found = reader.entries(own[0] if own else sources[min(place, len(sources) - 1)])
+        return [*found, *[""] * len(values)][: len(values)]
 
     # Several responses, several rows
 
@@ -450,6 +462,7 @@ class MappedTable(SourceTable):
             if one[1] == other[1]:
                 pair[self._verdict] = self._meanings[EQUAL]
             found.append(pair)
+        self.counts["no pair"] += not found
         rest = {n: text for n, text in cells.items() if n not in (OUTPUT, SCORE, CANDIDATE, GROUP)}
         yield from self._placed(rest, found)
 
@@ -474,7 +487,8 @@ class MappedTable(SourceTable):
         cells[OUTPUTS[0]], cells[OUTPUTS[1]] = (chosen, rejected) if first else (rejected, chosen)
         if not first:  # A of a label is the response that was named first: the chosen one
             _swap(cells)
-        if self._verdict not in cells or (not cells[self._verdict] and OUTPUT not in self._sources):
+        is_open = OUTPUT not in self._sources and self._verdict not in self._by_majority
+        if self._verdict not in cells or (not cells[self._verdict] and is_open):
             cells[self._verdict] = (Preference.A if first else Preference.B).value
         return cells
 
@@ -494,21 +508,23 @@ class MappedTable(SourceTable):
                 first = {**first, INSTRUCTION: asked}
             for cells in self._scored(first, *lists):
                 yield SourceRow(of_one[0].number, cells)
-            self.counts["alone"] += len(of_one) == 1
 
     def _of_items(self, rows: Iterable[SourceRow]) -> list[SourceRow]:
         """One row for the same texts, with a column for each annotator of each label."""
-        items: dict[tuple[str, ...], SourceRow] = {}
+        items: dict[tuple[object, ...], SourceRow] = {}
         for row in rows:
             cells = row.cells
-            who = _annotator_name(cells.pop(ANNOTATOR, "")) or "unnamed"
+            who = annotator_name(cells.pop(ANNOTATOR, "")) or "unnamed"
             sides = [cells[name] for name in OUTPUTS]
-            known = items.get((cells[INSTRUCTION], *sides)) or items.get((cells[INSTRUCTION], *sides[::-1]))
-            if known is None:
-                known = items[cells[INSTRUCTION], *sides] = row
-            elif [known.cells[name] for name in OUTPUTS] != sides:
+            # Two models may have written the same: theirs is a pair of its own.
+            whose = [(text, cells.get(name, "")) for text, name in zip(sides, CANDIDATES, strict=True)]
+            key = (cells[INSTRUCTION], *whose)
+            known = items.get((cells[INSTRUCTION], *whose[::-1]))
+            if key in items or known is None:
+                known = items.setdefault(key, row)
+            else:
                 _swap(cells)
-            for name in [name for name in cells if is_label(name) and name == label_column(name)]:
+            for name in [name for name in cells if name in self._labels]:
                 column = annotator_column(name, who)
                 self.counts["said twice"] += bool(known.cells.get(column)) and bool(cells[name])
                 known.cells[column] = cells[name] or known.cells.get(column, NO_LABEL)
@@ -584,6 +600,7 @@ class MappedTable(SourceTable):
 _MARKED = "omitted: they are marked as discarded, cancelled or unfinished."
 _FEWER = f"left out: of the responses to one instruction at most {_MOST_PAIRS} pairs are read."
 _PARTED = "before the last reply: the responses begin there, with all that follows."
+_NO_PAIR = "no pair: fewer than two of its responses have a score, or all scores are equal."
 _TWICE = "given twice by the same annotator to the same texts: the last one counts."
 _TOLD = {
     "omitted": ("row is", "rows are", _MARKED),
@@ -591,7 +608,7 @@ _TOLD = {
     "parted": ("pair of dialogues parts", "pairs of dialogues part", _PARTED),
     "pictures": ("item holds", "items hold", f"a picture, which no judge here sees: {PICTURE}."),
     "pairs left out": ("pair is", "pairs are", _FEWER),
-    "alone": ("response stands", "responses stand", "alone in a group: no pair."),
+    "no pair": ("instruction gives", "instructions give", _NO_PAIR),
     "said twice": ("label is", "labels are", _TWICE),
 }
 
@@ -620,21 +637,23 @@ def own_annotators(columns: Iterable[str], rubric: Rubric) -> list[str]:
     return [name for name in columns if label_column(name) in labels and annotator_of(name)]
 
 
-def _few_annotators(rows: Sequence[SourceRow]) -> list[SourceRow]:
-    """The same rows; where no item has two annotators without their columns, and with their places for names
-    where there are too many.
+def _few_annotators(rows: Sequence[SourceRow], known: Collection[str]) -> list[SourceRow]:
+    """The same rows; where no item has two annotators of one of the `known` labels without their columns, and
+    with their places for names where there are too many.
     """
-    columns = dict.fromkeys(name for row in rows for name in row.cells if annotator_of(name))
-    most = max((sum(1 for name in row.cells if annotator_of(name)) for row in rows), default=0)
-    labels = {label_column(name) for name in columns}
-    if most > len(labels) and len(columns) <= _MOST_ANNOTATORS * len(labels):
+    named = (name for row in rows for name in row.cells if annotator_of(name))
+    columns = {name: label for name in named if (label := label_column(name)) in known}
+    of_items = (Counter(columns[name] for name in row.cells if name in columns) for row in rows)
+    most = max((count for counts in of_items for count in counts.values()), default=0)
+    labels = {*columns.values()}
+    if most > 1 and len(columns) <= _MOST_ANNOTATORS * len(labels):
         return list(rows)
     found = []
     for row in rows:
         cells = {name: text for name, text in row.cells.items() if name not in columns}
         for label in labels:
-            names = [name for name in row.cells if name in columns and label_column(name) == label]
-            if most <= len(labels):
+            names = [name for name in row.cells if columns.get(name) == label]
+            if most <= 1:
                 cells[label] = cells.get(label) or "".join(row.cells[name] for name in names)
                 continue
             for at, name in enumerate(names, start=1):
@@ -653,7 +672,7 @@ def _swap(cells: Cells) -> None:
             cells[name] = written_label(label).swapped.value
 
 
-def _annotator_name(text: str) -> str:
+def annotator_name(text: str) -> str:
     """Who an annotator is: what a cell says, or what an object of JSON says of a person."""
     if text.startswith("{"):
         try:

@@ -116,14 +116,15 @@ def report_on(
     if ID in found and all(answers) and not texts & found:  # nothing else stands beside the id
         named = {name: ReadFrom(name, True) for name in sample.columns}
         return FileReport(None, "submission", named, items=len(sample.short))
-    columns = columns or remembered(sample.file_columns)
+    said = columns if columns is not None and not columns.sources else None
+    columns = remembered(sample.file_columns) if columns is None or said else columns
     if columns is None and not texts | {ID} <= found:
         if (known := known_as(sample)) is not None:
             columns = known.map_for(rubric)
         else:
             guess = guess_columns(sample, rubric)
             columns = guess.map
-    columns = columns or ColumnMap()
+    columns = said.over(columns) if said else columns or ColumnMap()
     reading, questions = _reading(columns, guess)
     unknown_kind = "verdicts" if guess is not None and guess.open and holds_verdicts(sample) else "pairs"
     shape, kind = (known.name, known.kind) if known is not None else (None, unknown_kind)

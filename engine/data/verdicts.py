@@ -156,23 +156,31 @@ _Find = Callable[[str, VerdictOf], tuple[str, bool]]
 def _by_texts(submission: Verdicts, dataset: Dataset) -> _Find:
     """The id of an item, and whether it has the responses exchanged. The number of a row is no id."""
     contents = {item.id: item.content_hash for item in dataset}
+    candidates = _candidates_of(dataset)
 
     def is_own(own: str, of: VerdictOf) -> bool:
         return not submission.numbered and contents.get(own) in (of.texts, of.exchanged)
 
     taken = {row.id for row in submission.rows if is_own(row.id, submission.subjects[row.id])}
-    free: dict[str, list[str]] = {}  # several items may have the same texts: each gets a row
+    # Several items may have the same texts: each gets a row, that of its candidates where these are named.
+    free: dict[tuple[str, tuple[str, str] | None], list[str]] = {}
     for item_id, content in contents.items():
-        free.setdefault(content, []).extend([item_id] if item_id not in taken else [])
+        for names in {None, candidates.get(item_id)}:
+            free.setdefault((content, names), []).extend([item_id] if item_id not in taken else [])
 
     def find(own: str, of: VerdictOf) -> tuple[str, bool]:
         if is_own(own, of):
-            return own, contents[own] != of.texts
-        content = of.texts if of.texts in free else of.exchanged
-        if content in free:
-            ids = free[content]
-            found = ids.pop(0) if len(ids) > 1 else next(iter(ids), own)
-            return found, content != of.texts
+            by_name = of.texts == of.exchanged and candidates.get(own) not in (None, of.candidates)
+            return own, contents[own] != of.texts or (by_name and candidates[own] == of.turned.candidates)
+        ways = [(each.texts, each.candidates, each is not of) for each in (of, of.turned)]
+        ways += [(texts, None, is_turned) for texts, _, is_turned in ways]
+        for content, names, is_turned in ways:
+            if (content, names) in free:
+                found = next(iter(free[content, names]), own)
+                for ids in (free.get((content, key), []) for key in {None, candidates.get(found)}):
+                    if found in ids and len(ids) > 1:
+                        ids.remove(found)
+                return found, is_turned
         if submission.numbered:
             return f"row {own}", False
         return (f"{own} (other texts)" if own in contents else own), False
@@ -180,12 +188,16 @@ def _by_texts(submission: Verdicts, dataset: Dataset) -> _Find:
     return find
 
 
+def _candidates_of(dataset: Dataset) -> dict[str, tuple[str, str]]:
+    if not dataset.names_candidates:
+        return {}
+    one, other = (dataset.texts(side).to_pylist() for side in CANDIDATES)
+    return dict(zip(dataset.ids, zip(one, other, strict=True), strict=True))
+
+
 def _by_candidates(dataset: Dataset) -> _Find:
     """The same for a file without texts."""
-    ids, candidates = {*dataset.ids}, dict[str, tuple[str, str]]()
-    if dataset.names_candidates:
-        one, other = (dataset.texts(side).to_pylist() for side in CANDIDATES)
-        candidates = dict(zip(dataset.ids, zip(one, other, strict=True), strict=True))
+    ids, candidates = {*dataset.ids}, _candidates_of(dataset)
 
     def find(own: str, of: VerdictOf) -> tuple[str, bool]:
         if of.candidates is None:

@@ -402,6 +402,9 @@ def _caveats(file: FileJoined, joining: Joining) -> list[str]:
     for ids, what in ((file.items.other_text, "Another text"), (file.items.missing, "Not in this run")):
         if ids:
             said.append(f"{what}: {listed(ids)}.")
+    if skipped := file.made.skipped:
+        rows = counted(len(skipped), "row that cannot be read is", "rows that cannot be read are")
+        said.append(f"{rows} left out: {listed(skipped, _MOST_SAID, str)}")
     for criterion, count in sorted(file.lacking.items()):
         some = counted(count, "annotation", "annotations")
         said.append(f"{joining.run.title} has no criterion {words(criterion)}: {some} on it omitted.")

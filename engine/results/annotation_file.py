@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from engine.annotations import records
 from engine.annotations.effective import annotators_of
@@ -23,8 +23,10 @@ from engine.core.column_map import (
     OUTPUT,
     OUTPUTS,
     RANKED,
+    RECORDS,
     ColumnMap,
     annotators_among,
+    label_columns,
 )
 from engine.core.errors import ColumnsError, FileKind, Hint, InputError, SetupError, Step
 from engine.core.formatting import listed, quoted
@@ -38,8 +40,8 @@ from engine.data.dataset import Dataset
 from engine.data.file_kinds import kind_of
 from engine.data.json_records import load_record
 from engine.data.label_guess import may_be_label
-from engine.data.mapped_table import MappedTable
-from engine.data.recognition import holds_verdicts, known_as, remembered
+from engine.data.mapped_table import MappedTable, annotator_name
+from engine.data.recognition import holds_verdicts, known_as, remember, remembered
 from engine.data.tables import SourceRow, open_table
 from engine.settings.sampling import checked_seed
 from engine.store.annotation_rows import annotation_of, time_in_file
@@ -95,7 +97,9 @@ class AnnotationFile:
 
     `store`: the id of the run store that it was written by, at `written` (UTC). `items`: the hash of the
     content of each item of which anything is said, by its id. `known_as`: by name, how that annotator is
-    called in other stores, each by its id. `texts`: of items, where these were asked for.
+    called in other stores, each by its id. `texts`: of items, where these were asked for. `skipped`: rows of
+    another tool's file that cannot be read and were left out, with the reason. `undated`: it says no times,
+    and its annotations have that of the file.
     """
 
     store: str
@@ -105,6 +109,8 @@ class AnnotationFile:
     words: tuple[Annotation, ...]
     known_as: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
     texts: Mapping[str, Item] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+    undated: bool = False
 
     @property
     def annotators(self) -> tuple[str, ...]:
@@ -335,12 +341,19 @@ def _item(validator: RowValidator, row: Mapping[str, Any]) -> tuple[str, str, It
 
 
 def load_annotations(
-    path: Path, store: RunStore, run_id: int, by: str = "", columns: ColumnMap | None = None
+    path: Path,
+    store: RunStore,
+    run_id: int,
+    by: str = "",
+    columns: ColumnMap | None = None,
+    *,
+    save_columns: bool = False,
 ) -> AnnotationFile:
     """An annotation file, or the labels of another tool's file for the items of a run.
 
-    `by`: who labelled, where the file does not say it. `columns`: how it is read, where nobody knows that.
-    SetupError where it cannot be read, InputError with what is not known of it.
+    `by`: who labelled, where the file does not say it. `columns`: how it is read, where nobody knows that;
+    `save_columns`: from now on, too. SetupError where it cannot be read, InputError with what is not known of
+    it.
     """
     with store.reading():
         run, hashes = store.run(run_id), store.content_hashes(run_id)
@@ -352,7 +365,7 @@ def load_annotations(
         )
     try:
         is_ours = kind_of(path) is FileKind.LABELS_OF_ANNOTATORS
-        slug, rows = ("", []) if is_ours else _rows(path, rubric, columns)
+        found = _ToolFile() if is_ours else _rows(path, rubric, columns)
     except ColumnsError:
         raise
     except InputError as error:
@@ -368,7 +381,7 @@ def load_annotations(
     here = Counter(hashes.values())
     first: dict[str, str] = {}  # by content: each annotator may have a row for an item
     known: dict[tuple[str, str, str], str] = {}  # the row of each label: one more is a hidden repeat
-    for row in rows:
+    for row in found.rows:
         content, turned = _content(row.cells, hashes, here)
         own_id = row.cells[ID]
         place = first.setdefault(content, own_id) if here[content] == 1 else own_id
@@ -383,43 +396,67 @@ def load_annotations(
                 words.append(replace(word, created=made))
     if not words:
         raise InputError(path, ["holds no label of a person whose name it says."], _NAME_THEM)
-    return AnnotationFile(f"labels of {slug or path.name}", made, facts, items, tuple(words))
+    if save_columns:
+        remember(found.file_columns, found.columns)
+    of = f"labels of {found.slug or path.name}"
+    return AnnotationFile(of, made, facts, items, tuple(words), skipped=tuple(found.skipped), undated=True)
 
 
 _NAME_THEM = Hint("Say who labelled, or how its columns are read: ", Step.NAME_ANNOTATOR)
 
 
+class _ToolFile(NamedTuple):
+    """`slug`: the short name of the tool's file, empty where it is not known. `rows`: in columns of ours;
+    `skipped`: those that are left out. `columns`: how it is read, of `file_columns`.
+    """
+
+    slug: str = ""
+    rows: Sequence[SourceRow] = ()
+    skipped: Sequence[str] = ()
+    columns: ColumnMap = ColumnMap()
+    file_columns: Sequence[str] = ()
+
+
 @sandboxed
-def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> tuple[str, list[SourceRow]]:
-    """The short name of the tool's file, empty where it is not known, and its rows in columns of ours."""
-    inner = open_table(path)
+def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> _ToolFile:
+    inner = open_table(path, columns.source_of.get(RECORDS, "") if columns else "")
     sample = filled_sample(inner)
     known = known_as(sample)
     if known is not None and known.labelled_by_model:
         found = f"is {known.name}: the labels are a model's, no person's."
         raise InputError(path, [found], Hint(FileKind.VERDICTS))
-    columns = columns or (known.map_for(rubric) if known is not None else remembered(sample.file_columns))
+    said = columns if columns is not None and not columns.sources else None
+    if columns is None or said:
+        main = default_criterion(rubric.names)
+        columns = known.map_for(rubric, main) if known is not None else remembered(sample.file_columns)
     if columns is None and holds_verdicts(sample):  # ids and labels, without texts
         own_id = next(filter(is_id, sample.columns))
         label = next(name for name in sample.columns if may_be_label(sample, name))
         sources = {ID: own_id, f"{default_criterion(rubric.names)}_preference": label}
         columns = ColumnMap.of(sources, meanings_of(sample.values(label) or {}))
+    own = {ID} < {*sample.columns} & {ID, *_TEXTS, *label_columns(rubric.names)}
+    if columns is None and own and not {*_TEXTS} & {*sample.columns}:
+        columns = ColumnMap()
     if columns is None:
         guess = guess_columns(sample, rubric)
         if guess.open:
             raise InputError(path, ["holds no labels of pairs of responses."], _NAME_THEM)
         columns = guess.map
+    columns = said.over(columns) if said else columns
     sources = columns.source_of
     texts = bool({*OUTPUTS, *RANKED, OUTPUT} & sources.keys()) or {*OUTPUTS} <= {*sample.columns}
     people = (name for name in sample.columns if {*tokens_of(name)} & {*PEOPLE})
-    who = "" if texts else sources.pop(ANNOTATOR, "") or next(people, "")
+    if not texts and not sources.get(ANNOTATOR):
+        sources[ANNOTATOR] = next(people, "")
     read = ColumnMap.of(sources, columns.meaning_of)
     table = MappedTable(inner.again(), read, rubric, with_texts=texts, keep_annotators=True)
     rows = list(table.rows())
-    table.raise_problems()
-    for row in rows if who else ():
-        row.cells[ANNOTATOR] = row.cells.get(who, "")
-    return known.slug if known else "", rows
+    skips = columns.skip_bad_rows and bool(rows) and not table.is_broken_off
+    if not skips:
+        table.raise_problems()
+    slug = known.slug if known else ""
+    skipped = table.problems if skips else ()
+    return _ToolFile(slug, rows, skipped, columns, [*sample.file_columns])
 
 
 def _content(cells: Mapping[str, str], hashes: Mapping[str, str], here: Collection[str]) -> tuple[str, bool]:
@@ -440,7 +477,7 @@ def _labels(cells: Mapping[str, str], rubric: Rubric, by: str) -> dict[str, dict
     for name in rubric.names:
         column = f"{name}_preference"
         given = {who: cells[of] for who, of in annotators_among(cells, column).items() if cells[of]}
-        alone = cells.get(ANNOTATOR) or by
+        alone = annotator_name(cells.get(ANNOTATOR, "")) or by
         if not given and alone and cells.get(column):
             given = {alone: cells[column]}
         if given:

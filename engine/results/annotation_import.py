@@ -104,7 +104,7 @@ class FileJoined:
     @property
     def is_whole(self) -> bool:
         """Whether nothing in it is left out, but for training."""
-        return not (self.items.other_text or self.items.missing or self.lacking)
+        return not (self.items.other_text or self.items.missing or self.lacking or self.made.skipped)
 
     @property
     def items_in_words(self) -> str:
@@ -172,6 +172,7 @@ def look_at(
         called, namesakes = _who_is_who(made, own, here, known)
         known |= {(made.store, each): called[each] for each in made.annotators if each in called}
         own = [replace(word, author=called.get(word.author, word.author)) for word in own]
+        own = _dated_as_here(own, here) if made.undated else own
         judged = [word for word in own if "criterion" in CONTENT[word.kind]]
         lacking = Counter(word.criterion for word in judged if word.criterion not in run.identity.criteria)
         own = [word for word in own if "criterion" not in CONTENT[word.kind] or word.criterion not in lacking]
@@ -183,6 +184,20 @@ def look_at(
         here, words = _together(here, own), _together(words, own)
     learned = {at: name for at, name in known.items() if met.get(at) != name and at[0] != own_id}
     return Joining(run, tuple(found), words, learned)
+
+
+def _dated_as_here(words: Sequence[Annotation], here: Sequence[Annotation]) -> list[Annotation]:
+    """The same with the times that they have here, where they are the last of their annotator: a copy of a
+    file has another time than the file, and says nothing new.
+    """
+    ordered = sorted(here, key=lambda word: word.created)
+    last = {(word.kind, word.key, word.author): word for word in ordered if "criterion" in CONTENT[word.kind]}
+    found = []
+    for word in words:
+        before = last.get((word.kind, word.key, word.author), word)
+        again = replace(word, created=before.created)
+        found.append(again if again.identity == before.identity else word)
+    return found
 
 
 def _together(some: Iterable[Annotation], others: Iterable[Annotation]) -> list[Annotation]:

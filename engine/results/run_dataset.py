@@ -196,7 +196,9 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
     columns |= {name: _texts(dataset, name) for name in kept}
     before = {kept_column(name): _texts(dataset, name) for name in old if any(_texts(dataset, name))}
     columns |= before
-    beside = distinct_names(dataset.other_columns, [*columns, *label_columns(made)])
+    # What it says of how annotators came to the labels that it had is not said of these.
+    taken = [*columns, *label_columns(made), *map(origin_column, made)]
+    beside = distinct_names(dataset.other_columns, taken)
     columns |= {called: _texts(dataset, name) for name, called in beside.items()}
     return LabelledDataset(columns, list(_sentences(results, dataset, made, list(before))))
 

@@ -13,10 +13,12 @@ from hypothesis import strategies as some
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, InputError
 from engine.core.items import Preference
-from engine.core.rubric import ELOQUENT
+from engine.core.rubric import ELOQUENT, rubric_of_names
+from engine.data.catalogue import every_known
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.dataset import Dataset, load_dataset
+from engine.data.reading import report_on
 from engine.data.tables import open_table
 
 TEXTS = some.text(some.characters(codec="utf-8"))
@@ -326,7 +328,12 @@ def test_of_a_rank_less_is_better(tmp_path: Path) -> None:
 def test_equal_scores_without_a_meaning_make_no_pair(tmp_path: Path) -> None:
     columns = {"output": "one+two+three", "score": "right[]"}
     record = {"q": "q", "one": "x", "two": "y", "three": "z", "right": [True, False, True]}
-    assert scored(tmp_path, columns, record) == ["x>y", "z>y"]
+    same = {**record, "q": "p", "right": [True, True, None]}
+    assert scored(tmp_path, columns, record, same) == ["x>y", "z>y"]
+    notices = load_dataset(
+        tmp_path / "x.jsonl", columns=ColumnMap.of({"instruction": "q", **columns})
+    ).notices
+    assert any(notice.startswith("1 instruction gives no pair") for notice in notices)
 
 
 def test_of_several_scores_the_first_decides_and_a_list_is_its_mean(tmp_path: Path) -> None:
@@ -526,6 +533,80 @@ def test_where_no_item_has_two_annotators_their_labels_are_those_of_the_items(
     dataset = mapped(tmp_path, records, {**named, **sources})
     gold = [item.gold["safety"] for item in dataset]
     assert [(each.label, dict(each.annotators)) for each in gold] == [("A", {}), ("B", {})]
+
+
+VOTES = {"annotator": "r[].by|s[].by", "relevance_preference": "r[].is", "safety_preference": "s[].is"}
+OF_WINNERS = {"annotator": "by", "safety_preference": "is"}
+BY_MODELS = {**OF_WINNERS, "candidate_a": "m", "candidate_b": "n"}
+
+
+@pytest.mark.parametrize(
+    ("sources", "rows", "said"),
+    [
+        (  # each criterion's list has the names of its own annotators, and one of them may be empty
+            VOTES,
+            [
+                {"r": [{"by": "ann", "is": "A"}, {"by": "ben", "is": "B"}], "s": []},
+                {"prompt": "p", "r": [], "s": [{"by": "ben", "is": "A"}, {"by": "ann", "is": "B"}]},
+            ],
+            [{"ann": "A", "ben": "B"}, {"ben": "A", "ann": "B"}],
+        ),
+        (  # what several models wrote alike are pairs of their own, turned by the names where texts are equal
+            {**BY_MODELS, "output_b": "one"},
+            [
+                {"m": "m1", "n": "m2", "by": "ann", "is": "A"},
+                {"m": "m2", "n": "m1", "by": "ben", "is": "A"},
+                {"m": "m3", "n": "m4", "by": "ann", "is": "B"},
+                {"m": "m3", "n": "m4", "by": "ben", "is": "B"},
+            ],
+            [{"ann": "A", "ben": "B"}, {"ann": "B", "ben": "B"}],
+        ),
+    ],
+)
+def test_labels_stay_with_their_annotators_and_pairs(
+    tmp_path: Path,
+    sources: Mapping[str, str],
+    rows: list[dict[str, object]],
+    said: list[dict[str, str]],
+) -> None:
+    dataset = mapped(tmp_path, [{**TEXTS_OF_ONE, **row} for row in rows], {**SIDES, **sources})
+    assert [each.annotators for item in dataset for each in item.gold.values()] == said
+
+
+def test_columns_that_are_not_read_stay_what_they_are_beside_annotators(tmp_path: Path) -> None:
+    beside = {"strong_preference": "very", "note": "n", "note|x": "m"}
+    rows = [{**TEXTS_OF_ONE, **beside, "by": who, "is": "A"} for who in ("ann", "ben")]
+    dataset = mapped(tmp_path, rows, {**SIDES, **OF_WINNERS})
+    assert list(dataset.cells_beside()) == [beside]
+
+
+def test_without_a_majority_the_chosen_response_is_no_label(tmp_path: Path) -> None:
+    rows = [{"prompt": f"q{n}", "good": "g", "bad": "b", "p": "A", "q": "B"} for n in range(4)]
+    dataset = mapped(tmp_path, rows, {**RANKED.source_of, "overall_quality_preference": "p|q"})
+    assert [item.gold["overall_quality"].label for item in dataset] == [None] * 4
+
+
+def test_a_known_file_may_be_read_with_what_values_mean_or_without_bad_rows(tmp_path: Path) -> None:
+    texts = {"prompt": "q", "response_a": "a", "response_b": "b", "model_a": "m", "model_b": "n"}
+    rows = [{"id": at, **texts, "winner": won, "language": "en"} for at, won in ((1, "model_b"), (2, "oops"))]
+    path = lines(tmp_path / "arena.jsonl", *rows)
+    told = load_dataset(path, columns=ColumnMap.of({}, {"oops": "tie"}))
+    assert [item.gold["overall_quality"].label for item in told] == ["B", "tie"]
+    assert load_dataset(path, columns=ColumnMap(skip_bad_rows=True)).ids == ["1"]
+    assert report_on(path, columns=ColumnMap.of({}, {"oops": "tie"})).items == 2
+
+
+@pytest.mark.parametrize(("names", "labelled"), [(("helpful", "harmless"), ()), (("better",), ("better",))])
+def test_who_won_is_on_no_criterion_but_the_only_one_or_overall_quality(
+    tmp_path: Path, names: tuple[str, ...], labelled: tuple[str, ...]
+) -> None:
+    chosen = lines(tmp_path / "x.jsonl", {"prompt": "q", "good": "a", "bad": "b"})
+    known = next(each for each in every_known() if each.slug == "pku-saferlhf-30k")
+    path = tmp_path / "known.jsonl"
+    path.write_text(known.rows.strip(), encoding="utf-8")
+    rubric = rubric_of_names(names)
+    for dataset in (load_dataset(chosen, rubric, columns=RANKED), load_dataset(path, rubric)):
+        assert dataset.criteria == labelled
 
 
 def test_context_and_reference_are_fields_of_items_and_no_part_of_their_content(tmp_path: Path) -> None:

@@ -112,6 +112,17 @@ def test_a_column_of_a_dataset_is_a_judge_and_the_others_are_not_read(tmp_path: 
         read_system(path, JudgeColumn("gpt"))
 
 
+def test_texts_in_columns_of_ours_are_those_of_the_dataset_though_they_look_like_dialogues(
+    tmp_path: Path,
+) -> None:
+    one, other = ("\n\nHuman: Hi.\n\nAssistant: " + answer for answer in ("Yes.", "No."))
+    row = {"id": "1", "instruction": "q", "output_a": one, "output_b": other, "gpt4": "B"}
+    path = write(tmp_path / "pairs.json", json.dumps([row, {**row, "id": "2", "gpt4": "A"}]))
+    dataset = load_dataset(path)
+    assert dataset[0].output_a == one
+    assert labels(placed(read_system(path, JudgeColumn("gpt4")), dataset)) == {"1": B, "2": A}
+
+
 def test_how_sure_a_judge_says_that_it_is_stands_beside_its_label(tmp_path: Path) -> None:
     def sure(name: str, text: str) -> list[float | None]:
         rows = read_system(write(tmp_path / name, text)).rows
@@ -208,6 +219,23 @@ def test_items_of_the_same_texts_get_a_row_each(tmp_path: Path) -> None:
     dataset = load_dataset(write(tmp_path / "gold.tsv", "id\tinstruction\toutput_a\toutput_b\n", *rows))
     read = read_system(write(tmp_path / "a.json", alpaca((*fruit, 1), (*fruit, 2))))
     assert labels(placed(read, dataset)) == {"q1": A, "q2": B}
+
+
+@pytest.mark.parametrize("other", ["other", "same"])
+def test_of_items_with_the_same_texts_the_candidates_say_which_and_on_which_side(
+    other: str, tmp_path: Path
+) -> None:
+    models = [("m1", "m2"), ("m1", "m3"), ("m3", "m2")]
+    texts = {"instruction": "q", "output_a": "same", "output_b": other}
+    rows = [{"id": f"q{m}{n}", **texts, "candidate_a": m, "candidate_b": n} for m, n in models]
+    dataset = load_dataset(write(tmp_path / "gold.json", json.dumps(rows)))
+    made = [
+        {"instruction": "q", "output_1": other, "output_2": "same", "generator_1": n, "generator_2": m}
+        | {"annotator": "judge", "preference": said}
+        for (m, n), said in zip(models[::-1], (1.5, 1, 2), strict=True)
+    ]
+    read = read_system(write(tmp_path / "a.json", json.dumps(made)))
+    assert labels(placed(read, dataset)) == {"qm1m2": A, "qm1m3": B, "qm3m2": TIE}
 
 
 def test_a_log_of_other_candidates_is_of_no_item(numbered: Dataset, tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ def test_what_is_written_is_read_back_cell_for_cell(tmp_path: Path, suffix: str)
         id=[f"{'ß' * 250}{number}" for number in range(count)],
     )
     beside = {"source": AWKWARD[::-1], "safety_label_by": ["me"] * count, "": ["x"] * count}
+    beside["relevance_origin"] = ["random"] * count  # of labels that the dataset had before
     gold = replace(gold, others=pa.table({name: text_array(texts) for name, texts in beside.items()}))
     results = reviewed(tmp_path, gold)
     found = written(tmp_path, results, gold, f"x.{suffix}")
@@ -125,6 +126,7 @@ def test_what_is_written_is_read_back_cell_for_cell(tmp_path: Path, suffix: str)
     assert found.texts("safety_share_A").to_pylist()[:4] == ["0.5", "0.0", "1.0", ""]
     assert found.texts("dataset_safety_label_by").to_pylist() == ["me"] * count
     assert found.texts("dataset_").to_pylist() == ["x"] * count
+    assert found.texts("dataset_relevance_origin").to_pylist() == ["random"] * count
     assert found.texts("safety_preference_before").to_pylist() == ["A", ""] * (count // 2)
 
 

@@ -1,16 +1,18 @@
 """Labels that people gave with another tool become annotations of a run of the same items, by their names."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from engine.core.column_map import JudgeColumn
+from engine.core.column_map import ColumnMap, JudgeColumn
 from engine.core.errors import InputError
 from engine.core.items import HumanLabel, Prediction
 from engine.core.judgments import JudgmentKey
 from engine.data.catalogue import Known, every_known
 from engine.data.dataset import Dataset, load_dataset
+from engine.data.recognition import remembered
 from engine.data.submission import Submission, SubmissionRow, write_submission
 from engine.results.annotation_file import load_annotations
 from engine.results.annotation_import import join, look_at
@@ -60,6 +62,7 @@ def test_the_labels_of_a_tool_are_annotations_with_their_authors(
             assert {who: said[item.id] for who, said in labels.items() if item.id in said} == gold.annotators
         elif gold is not None and gold.label is not None:
             assert [said[item.id] for said in labels.values() if item.id in said] == [gold.label]
+    os.utime(path, (later := path.stat().st_mtime + 60, later))  # as of a copy
     again = look_at(store, run_id, [(path.name, load_annotations(path, store, run_id))])
     assert (again.new, again.namesakes) == (0, ())
 
@@ -106,6 +109,37 @@ def test_each_annotator_may_have_a_row_for_an_item_in_an_order_of_its_own(
     rows = f"{item_id}Say 2.,One 2.,Two 2.,A,ann\n{item_id}Say 2.,Two 2.,One 2.,A,ben\n"
     path.write_text(f"{head}prompt,response_a,response_b,winner,annotator\n{rows}", encoding="utf-8")
     assert imported(path, store, run_id) == {"ann": {"2": A}, "ben": {"2": B}}
+
+
+def test_a_hidden_repeat_is_no_label_where_a_column_names_the_annotator(
+    three: Dataset, store: RunStore, tmp_path: Path
+) -> None:
+    run_id = opened(three, store, tmp_path)
+    path = tmp_path / "ann.json"
+    texts = {"instruction": "Say 2.", "output_a": "One 2.", "output_b": "Two 2.", "by": "ann"}
+    rows = [{"id": f"place-{place}", **texts, "is": said} for place, said in ((1, "A"), (2, "B"))]
+    path.write_text(json.dumps({"meta": [{"a": 1}], "of": {"rows": rows}}), encoding="utf-8")
+    named = {"overall_quality_preference": "is", "annotator": "by", "records": "of.rows"}
+    columns = ColumnMap.of(named)
+    made = load_annotations(path, store, run_id, columns=columns)
+    join(store, look_at(store, run_id, [(path.name, made)]))
+    key = JudgmentKey("2", "overall_quality")
+    assert load_results(store, run_id).reviews.labels == {"ann": {key: A}}
+
+
+def test_ids_with_labels_in_our_columns_are_read_without_bad_rows_and_the_columns_stored(
+    three: Dataset, store: RunStore, tmp_path: Path
+) -> None:
+    run_id = opened(three, store, tmp_path)
+    path = tmp_path / "filled.tsv"
+    path.write_text("id\toverall_quality_preference\n1\tA\n2\twon\n3\toops\n", encoding="utf-8")
+    asked = ("annotations", "import", run_id, path, "--by", "Ada", "--store", store.path)
+    printed = run_here(*asked, "--labels", "won=B", "--skip-bad-rows", "--save-columns").stdout
+    assert "1 row that cannot be read is left out: line 4" in printed
+    assert {
+        key.item_id: label for key, label in load_results(store, run_id).reviews.labels["Ada"].items()
+    } == {"1": A, "2": B}
+    assert remembered(["id", "overall_quality_preference"]) is not None
 
 
 def test_the_command_imports_them_and_says_what_is_not_in_the_run(
