@@ -181,9 +181,11 @@ class TestFewLabels:
         assert (report.items, report.instructions, report.calibration.items) == (items, items, items)
         assert np.exp(report.log_probs_after[0]).sum(axis=1) == pytest.approx(np.ones(items))
 
-    @pytest.mark.parametrize("items", [0, 1, 3])
-    def test_fewer_than_two_instructions_are_refused_by_name(self, items: int) -> None:
-        with pytest.raises(SetupError, match=f"Criterion safety: {items} human labels"):
+    @pytest.mark.parametrize(
+        ("items", "said"), [(0, "0 human labels"), (1, "1 human label of"), (3, "3 human labels")]
+    )
+    def test_fewer_than_two_instructions_are_refused_by_name(self, items: int, said: str) -> None:
+        with pytest.raises(SetupError, match=f"Criterion safety: {said}"):
             calibrate_criterion("safety", np.zeros((items, 4)), np.zeros(items, int), ["the same"] * items)
 
     def test_below_the_least_number_only_frequencies_are_learned(self) -> None:
