@@ -358,7 +358,7 @@ class Reviews:
         return f"{differing - len(self.unsettled):,} of {differing:,} adjudicated" if differing else ""
 
     def proposed(self, key: JudgmentKey) -> Preference | None:
-        """The label that more than half of the annotators gave to a judgment, if an adjudicator may give it."""
+        """The label that more than half of the annotators gave, where it says of which kind a tie is."""
         label = self._majority(key)
         return label if isinstance(label, Preference) else None
 

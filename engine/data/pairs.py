@@ -1,7 +1,7 @@
 """Pairs out of the outputs of several candidates: all of them, each against a baseline, or a balanced part.
 
-Which candidate is A is drawn by a hash of the instruction and the two names, so that none keeps a place; of an
-instruction that several have, with a context each, by its id too.
+Which candidate is A is drawn by a hash of the instruction and the two names, so that none keeps a place; of
+an instruction that stands with several contexts, by its id too.
 """
 
 import re
