@@ -8,7 +8,7 @@ from functools import cached_property
 
 from engine.annotations.records import LAST, Annotation, AnnotationKind, LabelSource, LabelSourceKind
 from engine.core.formatting import counted
-from engine.core.items import HumanLabel, Preference, grouped, majority
+from engine.core.items import TIES, HumanLabel, Preference, Tie, grouped, majority
 from engine.core.judgments import JudgmentKey, Keyed, Origin, ReviewState
 
 LabelsOfAnnotator = Mapping[JudgmentKey, HumanLabel]
@@ -326,10 +326,11 @@ class Reviews:
                 label = adjudicated[-1]
                 of_label = [text for text in texts if text.settles or text.written_for is label.preference]
                 return _standing_of(label, of_label, label)
-            case LabelSourceKind.MAJORITY if (wanted := self.proposed(key)) is not None:
-                holders = {name: each for name, each in given.items() if each.preference is wanted}
-                newest = max(holders.values(), key=lambda each: each.created)
-                of_label = [each for each in texts if each.written_for is wanted and each.author in holders]
+            case LabelSourceKind.MAJORITY if (wanted := self._majority(key)) is not None:
+                meant = (wanted, *TIES) if wanted is Tie.TIE else (wanted,)
+                holders = {name: each for name, each in given.items() if each.preference in meant}
+                newest = replace(max(holders.values(), key=lambda each: each.created), preference=wanted)
+                of_label = [each for each in texts if each.written_for in meant and each.author in holders]
                 return _standing_of(newest, of_label, newest, tuple(sorted(holders)))
             case LabelSourceKind.ANNOTATOR:
                 label, name = given.get(source.annotator), source.annotator
@@ -357,10 +358,12 @@ class Reviews:
         return f"{differing - len(self.unsettled):,} of {differing:,} adjudicated" if differing else ""
 
     def proposed(self, key: JudgmentKey) -> Preference | None:
-        """The label that more than half of the annotators gave to a judgment, if there is one."""
-        given = [each.preference for each in self.given_on(key).values() if each.preference is not None]
-        label = majority(given)
+        """The label that more than half of the annotators gave, where it says of which kind a tie is."""
+        label = self._majority(key)
         return label if isinstance(label, Preference) else None
+
+    def _majority(self, key: JudgmentKey) -> HumanLabel | None:
+        return majority([each.preference for each in self.given_on(key).values() if each.preference])
 
     def said_on(self, key: JudgmentKey) -> Sequence[Annotation]:
         return self._said.get(key, ())

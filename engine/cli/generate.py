@@ -16,6 +16,7 @@ from engine.data.submission import check_suffix
 from engine.judging.generation import GenerationSettings
 from engine.operations import generate as generating
 from engine.report.pairs import pairs_sheet
+from engine.system.files import check_targets
 from engine.system.paths import program
 
 
@@ -57,6 +58,7 @@ def _generate(options: argparse.Namespace) -> int:
         check_suffix(options.pairs)
         if len(options.models) < 2:
             raise SetupError("--pairs needs two models or more.", "Name each with --model.")
+        check_targets({"--pairs": options.pairs}, {"file of the prompts": options.prompts})
     request = generating.GenerationRequest(
         options.prompts,
         tuple(options.models),

@@ -4,7 +4,7 @@ response to each instruction. Such files may look like a dataset, and are none.
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -268,7 +268,7 @@ def _opened(path: Path, columns: Mapping[str, str]) -> tuple[SourceTable, dict[s
     texts = {**guess_outputs(sample, guess), **columns}
     if MADE_WITH in sample.columns:  # which `generate` wrote, with columns of these names
         system = {SYSTEM: SYSTEM} if SYSTEM in sample.columns else {}
-        texts |= {**_own_names(sample.columns, texts), MADE_WITH: MADE_WITH, **system, **columns}
+        texts |= {**_own_names(sample, texts), MADE_WITH: MADE_WITH, **system, **columns}
     if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
         raise InputError(
             path,
@@ -361,7 +361,7 @@ def read_prompts(
     wanted = {name: guessed.get(name, "") for name in OF_PROMPTS}
     systems = (name for name in naming.SYSTEMS if name in sample.columns and sample.is_filled(name))
     wanted[SYSTEM] = next(systems, "")
-    wanted |= {**_own_names(sample.columns, wanted), **(columns or {})}
+    wanted |= {**_own_names(sample, wanted), **(columns or {})}
     if not wanted[INSTRUCTION]:
         raise _no_column(path, INSTRUCTION, "instructions", first)
     try:
@@ -395,12 +395,14 @@ def read_prompts(
     return tuple(found.values())
 
 
-def _own_names(columns: Collection[str], guessed: Mapping[str, str]) -> dict[str, str]:
+def _own_names(sample: Sample, guessed: Mapping[str, str]) -> dict[str, str]:
     """What is read where a file has the column `context` itself, which a guess may take for a part of the
-    instruction.
+    instruction, or for all of it where the column `instruction` says the same of each context.
     """
     instruction = [part for part in guessed.get(INSTRUCTION, "").split("+") if part not in BACKGROUND]
     if not any(instruction):
-        return {}
-    names = {name: name for name in BACKGROUND if name in columns and not guessed.get(name)}
+        if not (INSTRUCTION in sample.columns and sample.is_filled(INSTRUCTION)):
+            return {}
+        instruction = [INSTRUCTION]
+    names = {name: name for name in BACKGROUND if name in sample.columns and not guessed.get(name)}
     return {INSTRUCTION: "+".join(instruction), **names}

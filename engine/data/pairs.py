@@ -1,6 +1,7 @@
 """Pairs out of the outputs of several candidates: all of them, each against a baseline, or a balanced part.
 
-Which candidate is A is drawn by a hash of the instruction and the two names, so that none keeps a place.
+Which candidate is A is drawn by a hash of the instruction and the two names, so that none keeps a place; of
+an instruction that stands with several contexts, by its id too.
 """
 
 import re
@@ -185,10 +186,12 @@ def make_pairs(matched: MatchedOutputs, plan: PairsPlan) -> Pairs:
         of_outputs = (len(texts_of[name][at]) for at, two in places for name in meetings[two])
         letters = sum(shared[at] for at, _ in places) + sum(of_outputs)
         _refuse_too_much(len(places), letters)
-    pairs = []
+    pairs, times = [], Counter(matched.instructions)
     for at, two in places:
         first, second = sorted(meetings[two])
-        is_first = int(digest([matched.instructions[at], first, second]), 16) % 2 == 0
+        asked = matched.instructions[at]
+        own_id = [matched.keys[at]] if times[asked] > 1 else []
+        is_first = int(digest([asked, *own_id, first, second]), 16) % 2 == 0
         pairs.append(PlacedPair(at, *((first, second) if is_first else (second, first))))
     return Pairs(matched, plan, tuple(pairs), possible)
 

@@ -76,6 +76,20 @@ def test_the_context_and_the_system_message_of_a_prompt_stand_with_its_pairs(
     assert "1 item has no context to show" in run_here(*shown).stderr
 
 
+def test_an_instruction_that_is_the_same_for_each_context_is_asked(
+    others: list[Path], tmp_path: Path
+) -> None:
+    prompts, pairs = tmp_path / "prompts.tsv", tmp_path / "pairs.tsv"
+    rows = [f"{number}\tSummarise the text.\tText {number} is on trees." for number in range(1, 5)]
+    prompts.write_text("\n".join(["id\tinstruction\tcontext", *rows]), "utf-8")
+    models = ("--model", others[0], "--model", others[1])
+    asked = ("generate", prompts, *models, "--out", tmp_path / "out", "--max-tokens", 2, "--threads", 1)
+    assert "it would be overwritten" in refusal(*asked, "--pairs", prompts)
+    assert run_here(*asked, "--pairs", pairs).returncode == 0
+    items = [(item.instruction, item.context) for item in load_dataset(pairs)]
+    assert items == [("Summarise the text.", f"Text {number} is on trees.") for number in range(1, 5)]
+
+
 def test_what_is_no_prompt_is_named(prompts: Path, others: list[Path], tmp_path: Path) -> None:
     with prompts.open("a", encoding="utf-8") as file:
         file.write('{"id": "q9", "prompt": "  "}\n')

@@ -10,7 +10,7 @@ import pytest
 
 from engine.annotations import effective, records
 from engine.core.errors import StoreError
-from engine.core.items import HumanLabel, Preference
+from engine.core.items import HumanLabel, Preference, Tie
 from engine.core.judgments import JudgmentKey, ReviewState
 from engine.results.run_results import load_reviews
 from engine.store.run_store import RunStore
@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
 
 def override(
     store: RunStore,
-    preference: Preference | None = B,
+    preference: HumanLabel | None = B,
     explanation: str | None = None,
     author: str = "Ada",
     item_id: str = "id 0",
@@ -240,6 +240,15 @@ def test_whose_labels_stand(
     said = (found.preference, found.label_by, found.explanation) if found else None
     assert said == expected
     assert set(reviews.labels) == {"Ada", "Ben", "Cleo"}  # who settles is none of those who labelled
+
+
+@pytest.mark.parametrize("other", [Tie.TIE, GOOD, BAD])
+def test_a_majority_of_ties_is_a_tie_and_not_the_judges_label(store: RunStore, other: HumanLabel) -> None:
+    override(store, Tie.TIE, author="Ada")
+    override(store, other, author="Ben")
+    majority = records.LabelSource(records.LabelSourceKind.MAJORITY)
+    found = load_reviews(store, 1).standing_by(majority)[KEY]
+    assert (found.preference, found.label_by) == (Tie.TIE, ("Ada", "Ben"))
 
 
 def test_a_settled_label_stands_whatever_is_said_later(store: RunStore) -> None:

@@ -164,6 +164,12 @@ def test_no_candidate_keeps_a_place_and_none_depends_on_the_order_of_the_files()
     assert set(pairs.pairs) == set(made(match_outputs([other, one])).pairs)
 
 
+def test_no_candidate_keeps_a_place_where_one_instruction_is_of_many_contexts() -> None:
+    asked = [(str(number), "Summarise the text.") for number in range(400)]
+    pairs = made(match_outputs([outputs("one", *asked), outputs("other", *asked)]))
+    assert 160 < pairs.as_a["one"] < 240
+
+
 def test_what_is_written_is_a_dataset_with_candidates(tmp_path: Path) -> None:
     asked = ["Why is the sky blue?\nAnd\twhy?", "青空はなぜ?", "?!"]
     pairs = made(match_outputs([outputs("org/one", *asked), outputs("llama3:8b", *asked)]))
