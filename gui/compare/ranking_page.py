@@ -66,7 +66,8 @@ class RankChoice(QWidget):
         self.criterion.currentIndexChanged.connect(self._tell)
         self.criterion.activated.connect(self._keep_criterion)
         self.whose.changed.connect(self.changed)
-        for signal in (workspace.run_changed, workspace.dataset_changed, workspace.gold_changed):
+        opened = (workspace.run_changed, workspace.dataset_changed, workspace.gold_changed)
+        for signal in (*opened, workspace.run_called):
             signal.connect(self.offer)
         workspace.reviewed.connect(self._follow_annotators)
         self.offer()

@@ -379,7 +379,8 @@ class ResultsPage(Page):
         space = self.workspace
         for signal in (space.run_changed, space.gold_changed):
             signal.connect(self._divide)
-        space.run_changed.connect(self._follow_run)
+        for signal in (space.run_changed, space.run_called):
+            signal.connect(self._follow_run)
         space.judging_changed.connect(self._follow_judging)
         space.reviewed.connect(self._follow_overrides)
         for signal in (space.gold_changed, self.slices.choice.changed, self.whose.changed):

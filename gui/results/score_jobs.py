@@ -201,8 +201,8 @@ def with_annotators(scores: Scores, results: "RunResults") -> Scores:
 
 
 def with_annotators_of(known: Scores, scores: Scores) -> Scores:
-    """What is known of a run, with its annotations as the newer scores of it have it."""
-    if known.results.reviews == scores.results.reviews:
+    """What is known of a run, with its annotations and its name as the newer scores of it have it."""
+    if (known.results.reviews, known.system.name) == (scores.results.reviews, scores.system.name):
         return known
     if known.evaluation is None or scores.evaluation is None:
         return scores

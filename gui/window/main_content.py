@@ -16,7 +16,7 @@ from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
 from engine.settings.identity import how_to_complete
-from engine.system.paths import PathKind, data_folder, demo_dataset, log_folder, seen_at, text_of_path
+from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
 from gui.compare.compare_page import ComparePage
 from gui.compare.ranking_page import RankingPage
 from gui.dataset.dataset_page import DatasetPage
@@ -55,7 +55,6 @@ from gui.workspace.store_jobs import SeenStore, look_at_store
 from gui.workspace.threads import EngineThreads, ThreadName
 from gui.workspace.workspace import Workspace
 
-_MODEL_SUFFIX = ".gguf"
 _AS_SET = "as the Judge page is set"
 
 
@@ -241,7 +240,7 @@ class MainContent(QObject):
         self.frame.page_turned.connect(self._turn_to)
         self.head.left.connect(lambda: self._page(self.frame.page).take_focus())
         self.frame.page_entered.connect(lambda name: self._page(name).take_focus())
-        self.frame.files_dropped.connect(self._take_files)
+        self.frame.files_dropped.connect(partial(self.submissions.open_files, show_dataset=True))
         self.frame.look_changed.connect(self._follow_look)
         self.frame.about_to_close.connect(self._consider_closing)
         space.problem.connect(self.show_problem)
@@ -295,14 +294,6 @@ class MainContent(QObject):
     def _show_choice(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None) -> None:
         self.judge.choose_items(dataset, ids, columns)
         self.frame.show_page(PageName.JUDGE)
-
-    def _take_files(self, paths: Sequence[Path]) -> None:
-        first = paths[0]
-        if seen_at(first) is PathKind.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
-            self.judge.choose_model(first)
-            self.frame.show_page(PageName.JUDGE)
-        else:
-            self.submissions.open_files(paths, show_dataset=True)
 
     def _tell_dataset(self) -> None:
         dataset = self.workspace.dataset

@@ -12,6 +12,7 @@ from engine.core.events import followed
 from engine.core.formatting import short_name
 from engine.settings.identity import StoredRun
 from engine.system.files import file_hash
+from engine.system.paths import PathKind, seen_at
 from gui.workspace.file_jobs import keep_columns
 from gui.workspace.store_jobs import opened
 from gui.workspace.threads import JobControl, job, worker
@@ -101,7 +102,7 @@ def tell_apart(_control: JobControl, paths: Sequence[Path]) -> SortedFiles:
     for path in paths:
         kind = None
         with suppress(SetupError):
-            kind = kind_of(path)
+            kind = FileKind.MODEL if seen_at(path) is PathKind.FOLDER else kind_of(path)  # one of models
         if kind is FileKind.SUBMISSION:
             submission = submission or path
         elif kind in (None, FileKind.DATASET, FileKind.RUN_DATA):

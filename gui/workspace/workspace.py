@@ -56,6 +56,7 @@ class Workspace(QObject):
     author_changed = Signal()
     blind_changed = Signal()  # whether annotations of others are hidden from the annotator
     runs_changed = Signal()  # the list of all runs
+    run_called = Signal()  # the open run has another name, whoever gave it
     runs_deleted = Signal(object)  # the numbers of runs that are gone for good
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
     offer_changed = Signal()  # a run that has ended here is to be offered, or no more; see `offered`
@@ -458,8 +459,10 @@ class Workspace(QObject):
         self.runs = [run for run in found if not isinstance(run, DamagedRun)]
         stored = next((run for run in self.runs if self.run is not None and run.id == self.run.id), None)
         if self.run is not None and stored is not None and stored.said != self.run.results.run.said:
-            said = replace(self.run.results.run, **stored.said)
+            called, said = self.run.results.run.called, replace(self.run.results.run, **stored.said)
             self.run = replace(self.run, results=replace(self.run.results, run=said))
+            if stored.called != called:
+                self.run_called.emit()
         self.runs_changed.emit()
         self._seek_run()
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -154,6 +155,33 @@ def test_a_dropped_dataset_is_opened_and_on_compare_a_submission_is_one_more_sys
     qtbot.waitUntil(lambda: main.compare.choosing.choice.files == (JudgeFile(submission),))
     assert frame.page is PageName.COMPARE
     assert dataset_of(space).path == demo_gold
+
+
+@pytest.mark.parametrize("whole_folder", [False, True])
+def test_what_is_dropped_beside_a_model_or_a_folder_of_models_is_opened_too(
+    main: MainContent, qtbot: QtBot, demo_gold: Path, tmp_path: Path, whole_folder: bool
+) -> None:
+    folder = tmp_path / "models"
+    folder.mkdir()
+    dropped = folder if whole_folder else Path(shutil.copy(demo_model(), folder))
+    drop(main.frame, dropped, demo_gold)
+    qtbot.waitUntil(lambda: dataset_of(main.workspace).path == demo_gold)
+    places = main.judge.picker.places
+    assert [*places.files, *places.folders] == [dropped]
+    assert main.frame.page is PageName.JUDGE
+
+
+def test_a_run_that_is_renamed_has_its_new_name_in_what_is_measured_and_ranked(
+    qtbot: QtBot, demo_copy: Path, demo_gold: Path
+) -> None:
+    with whole_window(qtbot, demo_copy.parent, demo_gold, run=1) as main:
+        main.frame.show_page(PageName.RESULTS)
+        measurer, ranked_by = main.results.measurer, main.ranking.choice.by
+        qtbot.waitUntil(lambda: measurer.scores is not None and measurer.scores.explained)
+        assert ranked_by.currentText() == "Labels of run 1"
+        main.workspace.call_run(1, "night")
+        qtbot.waitUntil(lambda: measurer.scores is not None and "night" in measurer.scores.sheet.title)
+        assert ranked_by.currentText() == "Labels of run 1 “night”"
 
 
 @pytest.mark.slow
