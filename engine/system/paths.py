@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import platformdirs
 
@@ -371,7 +371,7 @@ def network_name(name: str | None) -> str | None:
     return name if name is not None and (name in _NETWORK or name.startswith("fuse.")) else None
 
 
-def mounted_at(mounts: bytes, path: Path) -> str | None:
+def mounted_at(mounts: bytes, path: PurePath) -> str | None:
     """The file system of an absolute path, by Linux's table of mounts (`man 5 proc`, mountinfo)."""
     found, longest = None, -1
     for line in mounts.splitlines():

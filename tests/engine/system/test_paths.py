@@ -6,7 +6,7 @@ import struct
 import sys
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -244,7 +244,7 @@ a line that is none
     ],
 )
 def test_the_innermost_mount_holds_a_path(path: str, name: str) -> None:
-    assert mounted_at(MOUNTS, Path(path)) == name
+    assert mounted_at(MOUNTS, PurePosixPath(path)) == name
 
 
 def test_file_systems_of_networks_are_known_by_name_and_all_others_count_as_local(
