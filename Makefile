@@ -79,7 +79,7 @@ test-desktop: $(VENV)/run-time $(VENV)/development
 	$(BIN)/pytest -m desktop -n1 tests/desktop
 
 test-windows: $(WINDOWS)/ready
-	$(WINDOWS)/win python -m pytest -p no:cacheprovider -n2 --timeout=900 -m "not models and not desktop"
+	$(WINDOWS)/win python -m pytest -p no:cacheprovider -n2 --capture=sys --timeout=900 -m "not models and not desktop"
 	$(PYTHON) packaging/smoke_wine.py $(WINDOWS)
 
 test-cluster: $(CLUSTER)/ready
