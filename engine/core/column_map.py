@@ -238,6 +238,11 @@ def annotators_among(columns: Iterable[str], label: str) -> dict[str, str]:
     return {name.removeprefix(start): name for name in columns if name.startswith(start)}
 
 
+def parted(columns: ColumnMap | None) -> tuple[ColumnMap | None, ColumnMap | None]:
+    """The map by which a file is read, if it names columns; else what it says `over` that which is found."""
+    return (columns, None) if columns is None or columns.sources else (None, columns)
+
+
 def check_targets(names: Sequence[str] | Mapping[str, str], rubric: Rubric | None = None) -> None:
     """Raise SetupError where a column is not one of a dataset; with `rubric`, of one with its criteria."""
     known = targets(rubric or ELOQUENT)

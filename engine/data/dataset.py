@@ -25,6 +25,7 @@ from engine.core.column_map import (
     ColumnMap,
     annotators_among,
     label_columns,
+    parted,
 )
 from engine.core.errors import ColumnsError, FileKind, Hint, HintPart, InputError, Setting, Step
 from engine.core.events import CancelToken
@@ -408,8 +409,8 @@ def _read(
     table = open_table(path, columns.source_of.get(RECORDS, "") if columns else "")
     names = table.first_columns()
     # What values mean, or that bad rows are left out, may be said of a file that is remembered or known, too.
-    said = columns if columns is not None and not columns.sources else None
-    columns = remembered(names) if columns is None or said else columns
+    columns, said = parted(columns)
+    columns = columns or remembered(names)
     read_as = ""
     if columns is None and is_run_csv(names):
         table = of_run = RunCsvTable(table)

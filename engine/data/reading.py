@@ -21,6 +21,7 @@ from engine.core.column_map import (
     ColumnMap,
     Confidence,
     annotators_among,
+    parted,
 )
 from engine.core.events import CancelToken
 from engine.core.formatting import counted, listed, quoted
@@ -116,8 +117,8 @@ def report_on(
     if ID in found and all(answers) and not texts & found:  # nothing else stands beside the id
         named = {name: ReadFrom(name, True) for name in sample.columns}
         return FileReport(None, "submission", named, items=len(sample.short))
-    said = columns if columns is not None and not columns.sources else None
-    columns = remembered(sample.file_columns) if columns is None or said else columns
+    columns, said = parted(columns)
+    columns = columns or remembered(sample.file_columns)
     if columns is None and not texts | {ID} <= found:
         if (known := known_as(sample)) is not None:
             columns = known.map_for(rubric)

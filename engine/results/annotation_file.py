@@ -27,6 +27,7 @@ from engine.core.column_map import (
     ColumnMap,
     annotators_among,
     label_columns,
+    parted,
 )
 from engine.core.errors import ColumnsError, FileKind, Hint, InputError, SetupError, Step
 from engine.core.formatting import listed, quoted
@@ -425,8 +426,8 @@ def _rows(path: Path, rubric: Rubric, columns: ColumnMap | None) -> _ToolFile:
     if known is not None and known.labelled_by_model:
         found = f"is {known.name}: the labels are a model's, no person's."
         raise InputError(path, [found], Hint(FileKind.VERDICTS))
-    said = columns if columns is not None and not columns.sources else None
-    if columns is None or said:
+    columns, said = parted(columns)
+    if columns is None:
         main = default_criterion(rubric.names)
         columns = known.map_for(rubric, main) if known is not None else remembered(sample.file_columns)
     if columns is None and holds_verdicts(sample):  # ids and labels, without texts
